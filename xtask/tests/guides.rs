@@ -105,7 +105,7 @@ fn every_guide_names_the_files_that_its_example_is_in() {
 fn the_table_of_extensions_counts_right() {
     let architecture = document("ARCHITECTURE.md");
     let table = rows(section(&architecture, TABLE));
-    assert_eq!(table.len(), 7);
+    assert_eq!(table.len(), 8);
     for row in table {
         let [what, example, count, lines, _] = row[..] else { panic!("{row:?}") };
         let files = naming(&in_code_face(example));

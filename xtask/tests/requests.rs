@@ -1,16 +1,137 @@
-//! The requests are defined once, in `weft-api`: JSON and the schemas of an agent's tools are derived from the
-//! definition, and the command and the Rust functions build its types. What cannot be derived, since it is in
-//! other languages, names only keys that the definition has.
+//! The requests are defined once, in `weft-api`: JSON, their schemas and those of an agent's tools are derived from
+//! the definition, and the command and the Rust functions build its types. The page's types are written from the
+//! schemas (`UPDATE_EXPECT=1`); what Python names of requests is held against them.
 
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use weft_api::agent::{Requests, requests};
+use weft_api::invoke::REQUESTS;
 
 type Keys = BTreeMap<String, BTreeSet<String>>;
 
+/// The page's types of requests.
+const OF_THE_PAGE: &str = "workbench/src/engine/asked.ts";
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
 fn text(path: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    fs::read_to_string(file(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A description as a comment that is so far indented.
+fn comment(schema: &Value, indent: &str) -> String {
+    let Some(description) = schema["description"].as_str() else { return String::new() };
+    // The names of Rust's items are links.
+    let told = description.replace("[`", "`").replace("`]", "`");
+    let lines: Vec<&str> = told.lines().collect();
+    match lines[..] {
+        [line] => format!("{indent}/** {line} */\n"),
+        _ => {
+            let lines =
+                lines.iter().map(|line| format!("{indent} * {line}").trim_end().to_owned() + "\n");
+            format!("{indent}/**\n{}{indent} */\n", lines.collect::<String>())
+        }
+    }
+}
+
+/// A schema as a type of TypeScript's.
+fn typescript(schema: &Value) -> String {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return reference.rsplit('/').next().unwrap_or_default().to_owned();
+    }
+    if let Some(value) = schema.get("const") {
+        return value.to_string();
+    }
+    let union = |types: &[Value]| types.iter().map(typescript).collect::<Vec<_>>().join(" | ");
+    for choice in ["anyOf", "oneOf"] {
+        if let Some(choices) = schema[choice].as_array() {
+            return union(choices);
+        }
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().map(Value::to_string).collect::<Vec<_>>().join(" | ");
+    }
+    let one = |name: &str| match name {
+        "integer" | "number" => "number".to_owned(),
+        "array" => match typescript(&schema["items"]) {
+            each if each.contains('|') => format!("({each})[]"),
+            each => format!("{each}[]"),
+        },
+        "object" => object(schema),
+        name => name.to_owned(),
+    };
+    match &schema["type"] {
+        Value::String(name) => one(name),
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
+        }
+        _ => panic!("a schema without a type: {schema}"),
+    }
+}
+
+/// The fields of an object, each with what the schema says of it.
+fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value, bool)> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties.map(|(key, field)| {
+        let required =
+            schema["required"].as_array().is_some_and(|all| all.iter().any(|name| name == key));
+        (key, field, required)
+    })
+}
+
+fn object(schema: &Value) -> String {
+    if schema["properties"].is_object() {
+        let fields = fields(schema).map(|(key, field, required)| {
+            format!("{key}{}: {}", if required { "" } else { "?" }, typescript(field))
+        });
+        return format!("{{ {} }}", fields.collect::<Vec<_>>().join("; "));
+    }
+    match &schema["additionalProperties"] {
+        Value::Object(each) => {
+            format!("Record<string, {}>", typescript(&Value::Object(each.clone())))
+        }
+        _ => "Record<string, unknown>".into(),
+    }
+}
+
+/// The types of all requests, for the page.
+fn types_of_the_page() -> String {
+    let Requests { names, definitions } = requests();
+    let mut types = String::from(
+        "/**\n * What can be asked.\n *\n * Written from the definitions in `weft-api` by the test `xtask/tests/requests.rs`; change those.\n */\n",
+    );
+    for (name, schema) in &definitions {
+        let request = names.iter().find(|(_, known)| known == name).map(|(request, _)| request);
+        let _ = write!(types, "\n{}", comment(schema, ""));
+        let Some(request) = request else {
+            let _ = writeln!(types, "export type {name} = {};", typescript(schema));
+            continue;
+        };
+        let _ = writeln!(types, "export interface {name} {{\n  request: \"{request}\";");
+        for (key, field, required) in fields(schema) {
+            let (mark, ty) = (if required { "" } else { "?" }, typescript(field));
+            let _ = writeln!(types, "{}  {key}{mark}: {ty};", comment(field, "  "));
+        }
+        types.push_str("}\n");
+    }
+    types
+}
+
+#[test]
+fn the_page_has_the_types_of_all_requests() {
+    expect_test::expect_file![file(OF_THE_PAGE)].assert_eq(&types_of_the_page());
+}
+
+#[test]
+fn every_request_has_a_schema() {
+    let Requests { names, definitions } = requests();
+    assert!(names.iter().map(|(name, _)| *name).eq(REQUESTS.iter().copied()));
+    assert!(names.iter().all(|(_, schema)| definitions[schema]["properties"].is_object()));
 }
 
 /// The word that a text ends with.
@@ -25,44 +146,10 @@ fn words_before<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a st
     text.match_indices(mark).map(|(at, _)| last_word(&text[..at])).filter(|word| !word.is_empty())
 }
 
-/// The bodies of definitions, by the part of their names before `Request`, in small letters.
-fn bodies<'a>(text: &'a str, head: &str) -> Vec<(String, &'a str)> {
-    let parts = text.split(head).skip(1);
-    let named = parts.filter_map(|part| {
-        let (name, rest) = part.split_once("Request {\n")?;
-        let (body, _) = rest.split_once("\n}")?;
-        Some((name.to_lowercase(), body))
-    });
-    named.filter(|(name, _)| name.chars().all(char::is_alphanumeric)).collect()
-}
-
-/// The fields of the requests.
-fn defined() -> Keys {
-    let request = text("crates/weft-api/src/request.rs");
-    let fields = |body: &str| -> BTreeSet<String> {
-        let lines = body.lines().filter_map(|line| line.strip_prefix("    pub "));
-        let names = lines.filter_map(|line| Some(line.split_once(':')?.0.to_owned()));
-        names.collect()
-    };
-    bodies(&request, "pub struct ").into_iter().map(|(name, body)| (name, fields(body))).collect()
-}
-
-/// The keys that the page's types of requests have.
-fn of_the_page() -> Keys {
-    let requests = text("workbench/src/engine/requests.ts");
-    let keys = |body: &str| -> BTreeSet<String> {
-        let lines = body.lines().filter(|line| !line.trim_start().starts_with(['/', '*']));
-        let named = lines.filter_map(|line| Some(line.trim().split_once(':')?.0));
-        named.map(|key| key.trim_end_matches('?').to_owned()).collect()
-    };
-    let mut all: Keys = bodies(&requests, "export interface ")
-        .into_iter()
-        .map(|(name, body)| (name, keys(body)))
-        .collect();
-    for keys in all.values_mut() {
-        assert!(keys.remove("request"), "a request that does not say which");
-    }
-    all
+/// The schema of each request.
+fn defined() -> BTreeMap<&'static str, Value> {
+    let Requests { names, mut definitions } = requests();
+    names.into_iter().map(|(name, schema)| (name, definitions.remove(&schema).unwrap())).collect()
 }
 
 /// The keys that the functions of the Python package give to requests.
@@ -87,28 +174,82 @@ fn of_python() -> Keys {
 }
 
 #[test]
-fn other_languages_name_only_keys_that_requests_have() {
+fn python_names_only_keys_that_requests_have() {
     let defined = defined();
     let mut wrong = Vec::new();
-    for (by, asked) in [("the page", of_the_page()), ("Python", of_python())] {
-        assert!(asked.len() >= 5, "{by}: {asked:?}");
-        for (request, keys) in &asked {
-            match defined.get(request) {
-                None => wrong.push(format!("{by}: there is no request `{request}`")),
-                Some(fields) => wrong.extend(
-                    keys.difference(fields)
-                        .map(|key| format!("{by}: `{request}` has no key `{key}`")),
-                ),
-            }
-        }
+    let asked = of_python();
+    assert!(asked.len() >= 5, "{asked:?}");
+    for (request, keys) in &asked {
+        let Some(schema) = defined.get(&request[..]) else {
+            wrong.push(format!("there is no request `{request}`"));
+            continue;
+        };
+        let unknown = keys.iter().filter(|key| schema["properties"].get(key.as_str()).is_none());
+        wrong.extend(unknown.map(|key| format!("`{request}` has no key `{key}`")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A schema as a type of Python's.
+fn python(schema: &Value) -> String {
+    let alternatives = ["anyOf", "oneOf"].iter().find_map(|choice| schema[*choice].as_array());
+    if schema["enum"].is_array() || schema.get("const").is_some() {
+        return "str".into();
+    }
+    if let Some(alternatives) = alternatives {
+        let types: BTreeSet<String> = alternatives.iter().map(python).collect();
+        return types.into_iter().collect::<Vec<_>>().join(" | ");
+    }
+    match schema["type"].as_str() {
+        Some("string") => "str".into(),
+        Some("integer") => "int".into(),
+        Some("boolean") => "bool".into(),
+        Some("number") => "float".into(),
+        Some("array") => format!("Sequence[{}]", python(&schema["items"])),
+        _ => "object".into(),
+    }
+}
+
+/// The class of kernels takes some keys of the request `compile`, under their names, as what they are there.
+#[test]
+fn the_stub_of_kernels_has_keys_and_types_of_a_request() {
+    let Requests { definitions, .. } = requests();
+    let stub = text("crates/weft-py/python/weft/_weft.pyi");
+    let (_, class) = stub.split_once("class Kernel:").expect("the class of kernels");
+    let (_, rest) = class.split_once("def __init__(\n").expect("what makes one");
+    let (parameters, _) = rest.split_once(") -> None").expect("its end");
+    let mut known = 0;
+    for parameter in parameters.lines().map(|line| line.trim().trim_end_matches(',')) {
+        let Some((key, told)) = parameter.split_once(": ") else { continue };
+        let (ty, default) = told.split_once(" = ").map_or((told, None), |(ty, by)| (ty, Some(by)));
+        // Tensor maps are the Triton plug-in's own business.
+        if key == "tensor_maps" {
+            continue;
+        }
+        let schema = &definitions["CompileRequest"];
+        let Some((_, field, required)) = fields(schema).find(|(name, ..)| *name == key) else {
+            panic!("`compile` has no key `{key}`");
+        };
+        let field = referred(field, &definitions);
+        let base = ty.trim_end_matches(" | None");
+        assert!(python(field).split(" | ").any(|known| known == base), "{key}: {ty}, {field}");
+        assert!(!required || default.is_none(), "`{key}` must be given");
+        known += 1;
+    }
+    assert!(known >= 7, "{known}");
+}
+
+/// What a reference stands for.
+fn referred<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
+    match schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+        Some(name) => &definitions[name],
+        None => schema,
+    }
+}
+
 #[test]
 fn the_scan_of_requests_sees_what_it_must() {
-    assert!(defined()["convert"].contains("from"));
-    assert!(of_the_page()["layout"].contains("attribute"));
+    assert!(types_of_the_page().contains("  from: LayoutSource;\n"));
     let python = of_python();
     assert!(["pins", "ttir", "fp_fusion"].iter().all(|key| python["compile"].contains(*key)));
 }

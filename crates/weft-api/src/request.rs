@@ -72,6 +72,7 @@ pub struct LayoutRequest {
 
 /// What does an operator make of layouts?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct OperateRequest {
     /// The operator that is applied.
     pub operator: Operator,
@@ -93,6 +94,7 @@ pub struct OperateRequest {
 
 /// An operator on layouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Operator {
     /// The layout first, then the other one (definition 4.2).
@@ -310,6 +312,7 @@ pub struct ConflictsRequest {
 
 /// How are the accesses of a tensor served, wavefront by wavefront?
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct WavefrontsRequest {
     /// The layout of the registers. Where the machine has waves of another width, the same threads,
     /// counted through all warps, are cut into waves of that width.
@@ -348,6 +351,7 @@ pub struct WavefrontsRequest {
 /// whose bit `j` is one, for each `j` and `i` for which `n` has bit `j * c + i`, with `c` bits of the
 /// column; a row is numbered by all other coordinates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct SweepRequest {
     /// The layout from which the tensor is stored.
     pub store: LayoutSource,
@@ -598,6 +602,7 @@ fn default_emit() -> Vec<Emit> {
 
 /// What are the numbers of this table of the paper *Linear Layouts*, here?
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct PaperRequest {
     /// The table that is made.
     pub table: Table,
@@ -615,6 +620,7 @@ fn one() -> u32 {
 
 /// A table of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "command", derive(clap::ValueEnum), value(rename_all = "lower"))]
 #[serde(rename_all = "lowercase")]
 pub enum Table {

@@ -21,8 +21,8 @@ use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::prune;
 use crate::tile::{
-    DescriptorOp, Encoding, Kernel, Op, OpId, OpKind, Precision, Region, SharedMemory, Type, Value,
-    ValueData,
+    DescriptorOp, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Precision, Region, SharedMemory,
+    Type, Value, ValueData,
 };
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -71,7 +71,9 @@ pub fn maps(kernel: &Kernel, maps: &[OpId]) -> Vec<OpId> {
     let definitions = kernel.definitions();
     let mut feeding = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
-        let (OpKind::LocalAlloc, [tensor]) = (&op.kind, &op.operands[..]) else { return };
+        let (OpKind::Local(LocalOp::Alloc), [tensor]) = (&op.kind, &op.operands[..]) else {
+            return;
+        };
         let Some(load) = definitions[*tensor].map(|id| &kernel.ops[id]) else { return };
         if load.kind == OpKind::Descriptor(DescriptorOp::Load) {
             feeding.extend(definitions[load.operands[0]]);
@@ -225,14 +227,20 @@ impl Rewriter<'_> {
         let shape: Vec<u64> = order.iter().map(|&axis| tensor.shape[usize::from(axis)]).collect();
         let turned = Type { shape: shape.into(), ..tensor.clone() };
         let ty = memory_type(&turned, &turned_order(order));
-        let kind = OpKind::MemdescTrans { order: order.clone() };
+        let kind = OpKind::Local(LocalOp::Trans { order: order.clone() });
         self.emit(user, kind, memory, ty, factor.tensor)
     }
 
     fn allocate(&mut self, user: OpId, tensor: Value) -> Value {
         let ty = self.kernel.ty(tensor).bare();
         let order: Vec<usize> = (0..ty.shape.len()).rev().collect();
-        let memory = self.emit(user, OpKind::LocalAlloc, tensor, memory_type(&ty, &order), tensor);
+        let memory = self.emit(
+            user,
+            OpKind::Local(LocalOp::Alloc),
+            tensor,
+            memory_type(&ty, &order),
+            tensor,
+        );
         let name = self.kernel.values[tensor].name.clone();
         self.kernel.values[memory].name = name;
         self.stored.set(tensor, Some(memory));

@@ -18,7 +18,7 @@
 
 use crate::id::IdMap;
 use crate::prune;
-use crate::tile::{Kernel, Launch, Module, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, Launch, LocalOp, Module, Op, OpId, OpKind, Region, Value};
 
 /// The kernel of a module without the places of its tensors, in a module that is for any launch of as many
 /// warps; `None` where it gives no places.
@@ -38,7 +38,7 @@ pub fn run(module: &Module, kernel: &Kernel) -> Option<Module> {
     let mut turned = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| match op.kind {
         OpKind::ConvertLayout => instead.set(op.results[0], Some(op.operands[0])),
-        OpKind::LocalLoad => match through_memory(kernel, &definitions, op) {
+        OpKind::Local(LocalOp::Load) => match through_memory(kernel, &definitions, op) {
             Some((source, None)) => instead.set(op.results[0], Some(source)),
             Some((source, Some(order))) => turned.push((id, source, order)),
             None => {}
@@ -78,7 +78,7 @@ fn through_memory(
     loop {
         let op = &kernel.ops[definitions[memory]?];
         match &op.kind {
-            OpKind::MemdescTrans { order: inner } => {
+            OpKind::Local(LocalOp::Trans { order: inner }) => {
                 let all = match order {
                     None => inner.clone(),
                     Some(outer) => {
@@ -89,7 +89,7 @@ fn through_memory(
                 order = Some(all);
                 memory = op.operands[0];
             }
-            OpKind::LocalAlloc if !kernel.ty(memory).memory()?.mutable => {
+            OpKind::Local(LocalOp::Alloc) if !kernel.ty(memory).memory()?.mutable => {
                 return Some((*op.operands.first()?, order));
             }
             _ => return None,

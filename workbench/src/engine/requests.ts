@@ -1,8 +1,24 @@
 /**
- * Requests and answers, as far as the page reads them.
+ * Answers, as far as the page reads them, and the requests that have them.
  *
- * `weft-api` defines them (`request.rs`, `answer.rs`); a view adds the types of what it asks here.
+ * `weft-api` defines them (`request.rs`, `answer.rs`). The types of all requests are written from there into
+ * `asked.ts`; a view adds the types of what it reads here.
  */
+
+import type {
+  CompileRequest,
+  ConvertRequest,
+  ExplainRequest,
+  LayoutRequest,
+  MachinesRequest,
+  OperateRequest,
+  RunRequest,
+  SweepRequest,
+  SwizzleRequest,
+  WavefrontsRequest,
+} from "./asked";
+
+export type * from "./asked";
 
 /** What is wrong with a request. */
 export interface Fault {
@@ -20,8 +36,6 @@ export interface Fault {
 export type Coordinates = number[];
 /** The image of each bit of each axis. */
 export type Bases = Record<string, Coordinates[]>;
-/** A layout: any of its texts, or its bases. */
-export type LayoutSource = string | { bases: Bases; shape?: number[] };
 
 /** A machine, as far as the page says something of it. */
 export interface Machine {
@@ -31,27 +45,12 @@ export interface Machine {
   bank_bytes: number;
 }
 
-export interface MachinesRequest {
-  request: "machines";
-  target?: string;
-}
 export interface MachinesAnswer {
   machines: Machine[];
   /** The types of elements, narrow to wide. */
   elements: { name: string; other_names: string[] }[];
 }
 
-export interface LayoutRequest {
-  request: "layout";
-  attribute: LayoutSource;
-  shape?: number[];
-  element?: string;
-  format?: "svg" | "text" | "grid" | "hardware" | "banks" | "matrix";
-  picture?: "grid" | "hardware" | "banks" | "matrix";
-  slice?: number[];
-  target?: string;
-  names?: boolean;
-}
 export interface LayoutAnswer {
   bases: Bases;
   constant?: Coordinates;
@@ -80,19 +79,6 @@ export interface Word {
   moved: { lane: number; register: number; element: Coordinates }[];
 }
 
-export interface WavefrontsRequest {
-  request: "wavefronts";
-  registers: LayoutSource;
-  memory: LayoutSource;
-  shape: number[];
-  element: string;
-  target?: string;
-  kind: "load" | "store";
-  instruction?: number;
-  warp?: number;
-  pictures?: boolean;
-  places?: boolean;
-}
 /** Where an element lies in memory. */
 export interface Place {
   offset: number;
@@ -116,16 +102,6 @@ export interface WavefrontsAnswer {
   places?: (Place | null)[];
 }
 
-export interface SweepRequest {
-  request: "sweep";
-  store: LayoutSource;
-  loads: LayoutSource[];
-  shape: number[];
-  element: string;
-  target?: string;
-  from: number;
-  count: number;
-}
 export interface SweepAnswer {
   toggles: number;
   from: number;
@@ -134,16 +110,6 @@ export interface SweepAnswer {
   disagreements: number;
 }
 
-export interface SwizzleRequest {
-  request: "swizzle";
-  store: LayoutSource;
-  loads: LayoutSource[];
-  shape: number[];
-  element: string;
-  target?: string;
-  also?: string[];
-  trace?: boolean;
-}
 export interface Use {
   access: string;
   matrix: string | null;
@@ -189,29 +155,6 @@ export interface SwizzleAnswer {
   trace?: Trace;
 }
 
-/** An operator on layouts, by its name in requests. */
-export type Operator = "compose" | "product" | "divide" | "invert" | "transpose" | "reshape";
-
-export interface OperateRequest {
-  request: "operate";
-  operator: Operator;
-  layout: LayoutSource;
-  shape?: number[];
-  other?: LayoutSource;
-  other_shape?: number[];
-  /** Axes in their new order, or new extents. */
-  to?: number[];
-}
-
-export interface ConvertRequest {
-  request: "convert";
-  from: LayoutSource;
-  to: LayoutSource;
-  shape: number[];
-  element: string;
-  target?: string;
-  emit?: "plan" | "picture" | "svg" | "ptx" | "cuda" | "hip";
-}
 /** A way to move a tensor; prices are in hundredths of a cycle. */
 export interface Way {
   strategy: string;
@@ -233,16 +176,6 @@ export interface ConvertAnswer extends Way {
   alternatives?: Way[];
 }
 
-export interface ExplainRequest {
-  request: "explain";
-  ttir: string;
-  kernel?: string;
-  target?: string;
-  warps?: number;
-  pins?: string[];
-  /** Places as `text:line:column`. */
-  text_places?: boolean;
-}
 /** The best choice of all in which something is in another layout. */
 export interface Next {
   layout: string;
@@ -375,16 +308,6 @@ export interface Line {
   cost: number;
 }
 
-export interface CompileRequest {
-  request: "compile";
-  ttir: string;
-  kernel?: string;
-  target?: string;
-  warps?: number;
-  pins?: string[];
-  emit: ("ptx" | "cuda" | "hip")[];
-  text_places?: boolean;
-}
 export interface CompileAnswer {
   name: string;
   ptx?: string;
@@ -392,18 +315,6 @@ export interface CompileAnswer {
   hip?: string;
 }
 
-export interface RunRequest {
-  request: "run";
-  ttir: string;
-  kernel?: string;
-  target?: string;
-  warps?: number;
-  pins?: string[];
-  grid: number[];
-  args: Record<string, string>;
-  seed?: number;
-  text_places?: boolean;
-}
 export interface Actor {
   place: string | null;
   block: number[];

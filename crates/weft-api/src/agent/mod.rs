@@ -41,6 +41,7 @@ mod short;
 mod next;
 mod summary;
 
+pub use schema::{Requests, requests};
 pub use shelf::{Kept, Page, SCHEME, Shelf};
 
 use crate::error::ApiError;

@@ -3,7 +3,11 @@
 
 use crate::bases::LayoutSource;
 use crate::budget;
-use crate::request::{Arguments, DEFAULT_TARGET, Grid, Target};
+use crate::request::{
+    Arguments, CompileRequest, ConflictsRequest, ConvertRequest, DEFAULT_TARGET, ExplainRequest,
+    Grid, LayoutRequest, MachinesRequest, OperateRequest, PaperRequest, PortRequest, RunRequest,
+    SweepRequest, SwizzleRequest, Target, WavefrontsRequest,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -28,6 +32,41 @@ pub(super) fn limited<T: JsonSchema>() -> Map<String, Value> {
         properties.insert("limits".into(), limits);
     }
     schema
+}
+
+/// The schemas of all requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requests {
+    /// The name of each request, and that of its schema among the definitions.
+    pub names: Vec<(&'static str, String)>,
+    /// The schemas, by their names: of the requests, and of what they have in common. A field that is not
+    /// `required` may be left out.
+    pub definitions: Map<String, Value>,
+}
+
+/// The schemas of all requests, for whoever writes them down in another language.
+pub fn requests() -> Requests {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut names = Vec::new();
+    macro_rules! request {
+        ($($name:literal: $request:ty),+) => {$(
+            let _reference = generator.subschema_for::<$request>();
+            names.push(($name, <$request>::schema_name().into_owned()));
+        )+};
+    }
+    request! {
+        "machines": MachinesRequest, "layout": LayoutRequest, "operate": OperateRequest,
+        "convert": ConvertRequest, "swizzle": SwizzleRequest, "port": PortRequest,
+        "conflicts": ConflictsRequest, "wavefronts": WavefrontsRequest, "sweep": SweepRequest,
+        "compile": CompileRequest, "run": RunRequest, "explain": ExplainRequest,
+        "paper": PaperRequest
+    }
+    let mut definitions = Value::Object(generator.take_definitions(true));
+    without_null(&mut definitions);
+    let Value::Object(definitions) = definitions else {
+        return Requests { names, definitions: Map::new() };
+    };
+    Requests { names, definitions }
 }
 
 /// The schema of what a tool answers: that of an answer, or the object of an error, which the protocol
@@ -108,7 +147,7 @@ fn without_null(value: &mut Value) {
 
 impl JsonSchema for LayoutSource {
     fn schema_name() -> Cow<'static, str> {
-        "Layout".into()
+        "LayoutSource".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {

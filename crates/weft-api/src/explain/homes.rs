@@ -4,7 +4,7 @@ use super::Explained;
 use crate::answer::{BuffersAnswer, HomeAnswer};
 use weft::assign::{Buffers, Home, Judged, LayoutId, Reason};
 use weft::id::IdMap;
-use weft::tile::{Kernel, OpId, OpKind, Value};
+use weft::tile::{Kernel, LocalOp, OpId, OpKind, Value};
 use weft_layout::family::Family;
 
 impl Explained<'_> {
@@ -26,7 +26,9 @@ impl Explained<'_> {
                 Some(Home::Registers(layout)) => {
                     answers.push(self.in_registers(value, *layout, maker));
                 }
-                Some(Home::Shared(buffers)) if kernel.ops[maker].kind == OpKind::LocalAlloc => {
+                Some(Home::Shared(buffers))
+                    if kernel.ops[maker].kind == OpKind::Local(LocalOp::Alloc) =>
+                {
                     answers.push(self.in_shared(value, buffers, maker, &makers));
                 }
                 Some(Home::Shared(_)) | None => {}

@@ -3,7 +3,7 @@
 use crate::answer::{SharedAnswer, SharedCounts, SharedPrice};
 use crate::kernels::CompiledKernel;
 use weft::assign::Trips;
-use weft::tile::{OpId, OpKind};
+use weft::tile::{OpId, OpKind, Touched};
 use weft_layout::access::{self, Conflict, Conflicts, Memory};
 use weft_layout::affine::Padded;
 use weft_layout::layout::Layout;
@@ -27,12 +27,10 @@ pub(crate) fn accesses(compiled: &CompiledKernel) -> Vec<SharedAnswer> {
 fn one(compiled: &CompiledKernel, id: OpId) -> Option<SharedAnswer> {
     let (kernel, assignment) = (compiled.lowered(), &compiled.compiled.assignment);
     let op = &kernel.ops[id];
-    let (memory, tensor, kind) = match op.kind {
-        OpKind::LocalLoad => (*op.operands.first()?, *op.results.first()?, Kind::Load),
-        OpKind::LocalStore => (*op.operands.get(1)?, *op.operands.first()?, Kind::Store),
-        OpKind::LocalAlloc => (*op.results.first()?, *op.operands.first()?, Kind::Store),
-        _ => return None,
-    };
+    let OpKind::Local(what) = &op.kind else { return None };
+    let Touched { memory, tensor } = what.touched(op)?;
+    let tensor = tensor?;
+    let kind = if op.kind.effects().local.writes { Kind::Store } else { Kind::Load };
     let home = assignment.registers(tensor).or_else(|| assignment.given(tensor))?;
     let layout = assignment.layouts.get(home);
     let buffers = assignment.buffers(memory).ok()?;

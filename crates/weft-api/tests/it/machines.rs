@@ -1,6 +1,7 @@
 //! Machines as JSON: written, read back, and refused.
 
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use weft::dtype::DType;
 use weft_api::invoke;
 use weft_api::machines::{self, MachineAnswer};
@@ -22,6 +23,33 @@ fn every_machine_is_read_back_as_it_was_written() {
     for machine in Machine::ALL {
         assert_eq!(&machines::read(&written(machine)).unwrap(), machine);
     }
+}
+
+/// The reader's keys are those that the writer's types derive, everywhere: beside them only what was measured,
+/// which the reader does not look into.
+#[test]
+fn the_reader_knows_the_keys_that_are_written_and_no_others() {
+    let [mut written_keys, mut known]: [BTreeMap<String, BTreeSet<String>>; 2] = Default::default();
+    for machine in Machine::ALL {
+        let whole = written(machine);
+        let mut pointers = vec![String::new()];
+        collect(&whole, String::new(), &mut pointers);
+        for pointer in pointers {
+            let Some(Value::Object(object)) = whole.pointer(&pointer) else { continue };
+            let is_index = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+            let outside = pointer.split('/').filter(|part| !is_index(part));
+            let place = outside.collect::<Vec<_>>().join(".");
+            written_keys.entry(place.clone()).or_default().extend(object.keys().cloned());
+            let mut changed = whole.clone();
+            changed.pointer_mut(&pointer).unwrap()["no such key"] = json!(1);
+            let refused = machines::read(&changed).unwrap_err().to_string();
+            let (_, keys) =
+                refused.split_once("there is no key `no such key`; there are ").unwrap();
+            known.entry(place).or_default().extend(keys.split(", ").map(ToOwned::to_owned));
+        }
+    }
+    written_keys.get_mut("").unwrap().insert("measured".into());
+    assert_eq!(known, written_keys);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::tile::{ByPointers, Kernel, Op, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, LocalOp, Op, OpId, OpKind, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::access::{Kind, conflicts};
@@ -84,7 +84,7 @@ fn choose(
 ) {
     let mut allocated = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
-        if op.kind == OpKind::LocalAlloc {
+        if op.kind == OpKind::Local(LocalOp::Alloc) {
             allocated.extend(&op.results);
         }
     });
@@ -118,13 +118,9 @@ fn is_known(kernel: &Kernel, views: &[View]) -> bool {
     kernel.walk(&kernel.body, &mut |_, op| {
         let is_view = |value: &Value| views.iter().any(|view| view.value == *value);
         let fits = match op.kind {
-            OpKind::MemdescIndex
-            | OpKind::LocalLoad
-            | OpKind::LocalStore
-            | OpKind::LocalDealloc
-            | OpKind::Transfer(_)
-            | OpKind::WarpgroupDot(_) => true,
-            OpKind::MemdescTrans { ref order } => order[..] == [1, 0],
+            OpKind::Local(LocalOp::Index) | OpKind::Transfer(_) | OpKind::WarpgroupDot(_) => true,
+            OpKind::Local(LocalOp::Trans { ref order }) => order[..] == [1, 0],
+            OpKind::Local(ref other) => other.touched(op).is_some(),
             ref other => other.by_pointers() == Some(ByPointers::Copy),
         };
         known &= fits || !op.operands.iter().any(is_view);
@@ -201,14 +197,14 @@ impl Accesses {
             let seen = |value: &Value| views.iter().find(|view| view.value == *value).copied();
             let first = op.operands.first().and_then(seen);
             match (&op.kind, first) {
-                (OpKind::MemdescIndex, Some(view)) => {
+                (OpKind::Local(LocalOp::Index), Some(view)) => {
                     views.push(View { value: op.results[0], ..view });
                 }
-                (OpKind::MemdescTrans { order }, Some(view)) => {
+                (OpKind::Local(LocalOp::Trans { order }), Some(view)) => {
                     let turned = view.turned != (order[..] == [1, 0]);
                     views.push(View { value: op.results[0], turned });
                 }
-                (OpKind::LocalAlloc, _) if op.results[0] == buffers => {
+                (OpKind::Local(LocalOp::Alloc), _) if op.results[0] == buffers => {
                     let source = op.operands.first().and_then(|&source| home(source));
                     found.add(source.map(|layout| Access::new(Kind::Store, layout)));
                 }
@@ -226,10 +222,10 @@ impl Accesses {
                             (0..kernel.ty(buffers).tensor_extents().len()).rev().collect();
                     }
                 }
-                (OpKind::LocalStore, _) if seen(&op.operands[1]).is_some() => {
+                (OpKind::Local(LocalOp::Store), _) if seen(&op.operands[1]).is_some() => {
                     stored.extend(home(op.operands[0]));
                 }
-                (OpKind::LocalLoad, Some(_)) => {
+                (OpKind::Local(LocalOp::Load), Some(_)) => {
                     let layout = home(op.results[0]);
                     found.add(layout.map(|layout| Access::new(Kind::Load, layout)));
                 }

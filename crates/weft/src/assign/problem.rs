@@ -10,7 +10,7 @@ use super::regions::Regions;
 use super::shape::is_shape_op;
 use super::trips::Trips;
 use crate::id::IdMap;
-use crate::tile::{ByPointers, Kernel, Op, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, LocalOp, Op, OpId, OpKind, Value};
 use rustc_hash::FxHashMap;
 use weft_layout::plan::Direction;
 
@@ -160,7 +160,7 @@ impl<'a> Problem<'a> {
     fn memory(&self, mut buffer: Value) -> Value {
         while let Some(id) = self.definitions[buffer] {
             let op = &self.kernel.ops[id];
-            if op.kind != OpKind::MemdescIndex {
+            if op.kind != OpKind::Local(LocalOp::Index) {
                 break;
             }
             buffer = op.operands[0];
@@ -243,7 +243,7 @@ impl<'a> Problem<'a> {
                 };
                 for &result in &op.results {
                     let Some(home) = self.home_of(result) else { continue };
-                    if op.kind == OpKind::LocalLoad
+                    if op.kind == OpKind::Local(LocalOp::Load)
                         && let Some(&copy) = self.filled.get(&self.memory(op.operands[0]))
                     {
                         self.units[home].loads.push((id, copy));

@@ -11,7 +11,8 @@
 
 use super::writer::Rewrite;
 use crate::tile::{
-    DescriptorOp, Encoding, Kernel, Op, OpId, OpKind, Region, Sent, SharedMemory, TransferOp,
+    DescriptorOp, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region, Sent, SharedMemory,
+    TransferOp,
 };
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -52,8 +53,8 @@ fn send(kernel: &mut Kernel, id: OpId, how: TransferOp, out: &mut Vec<OpId>) {
     let family = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &order));
     let memory = SharedMemory { family, mutable: true, allocated: tensor.shape.clone() };
     let ty = tensor.bare().with_encoding(Encoding::Shared(Arc::new(memory)));
-    let memory = writer.one(OpKind::LocalAlloc, &[], &ty);
-    writer.nothing(OpKind::LocalStore, &[*block, memory]);
+    let memory = writer.one(OpKind::Local(LocalOp::Alloc), &[], &ty);
+    writer.nothing(OpKind::Local(LocalOp::Store), &[*block, memory]);
     let sent = Sent { descriptor: *descriptor, indices: indices.to_vec(), memory };
     writer.nothing(OpKind::Transfer(how), &sent.operands());
 }

@@ -35,6 +35,17 @@ pub enum AsyncCopy {
     },
 }
 
+impl AsyncCopy {
+    /// How many bytes each lane copies, and what is added to its address in shared memory; nothing where it
+    /// begins no copy.
+    pub fn moves(self) -> Option<(u32, i32)> {
+        match self {
+            Self::Begin { bytes, offset, predicated: _, filled: _ } => Some((bytes, offset)),
+            Self::Commit | Self::Wait { .. } => None,
+        }
+    }
+}
+
 impl Family for AsyncCopy {
     const FORMS: &'static [Self] = &[
         Self::Begin { bytes: 0, offset: 0, predicated: false, filled: false },

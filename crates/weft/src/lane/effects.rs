@@ -10,10 +10,7 @@
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
 use super::family::Family;
-use super::{
-    BarrierScope, BulkCopy, Form, MakeMap, Mbarrier, NamedBarrier, Op, Program, Region, Space,
-    TensorCopy, TensorWay,
-};
+use super::{BarrierScope, Form, MakeMap, NamedBarrier, Op, Program, Region, Space};
 use crate::atomic::{Order, Scope};
 use core::ops::BitOr;
 
@@ -462,54 +459,9 @@ impl Op {
                 latency: if barrier.waits { Latency::Wait } else { Latency::None },
                 ..none
             },
-            Op::Mbarrier(Mbarrier::Initialise { arrivals: _ } | Mbarrier::Invalidate) => {
-                Effects { writes: Spaces::SHARED, tokens: Tokens::Bulk(Step::Prepares), ..none }
-            }
-            // Its bytes are announced before they are written, by this thread too.
-            Op::Mbarrier(Mbarrier::Arrive | Mbarrier::Expect) => Effects {
-                reads: Spaces::SHARED,
-                writes: Spaces::SHARED,
-                fence: Fence::Atomic(Order::Release, Scope::Block),
-                tokens: Tokens::Bulk(Step::Prepares),
-                ..none
-            },
-            // What the copies write is there only now, as if the wait wrote it.
-            Op::Mbarrier(Mbarrier::Wait) => Effects {
-                reads: Spaces::SHARED,
-                writes: Spaces::SHARED,
-                extent: Extent::Anywhere,
-                fence: Fence::Atomic(Order::Acquire, Scope::Block),
-                tokens: Tokens::Bulk(Step::Awaits { pending: 0 }),
-                latency: Latency::Wait,
-                ..none
-            },
-            // How many bytes it moves is an operand, and the mbarrier is shared memory as well.
-            Op::BulkCopy(BulkCopy::ToShared)
-            | Op::TensorCopy(TensorCopy { map: _, way: TensorWay::ToShared }) => Effects {
-                reads: Spaces::ALL,
-                writes: Spaces::SHARED,
-                extent: Extent::Anywhere,
-                proxy: Proxy::Async,
-                tokens: Tokens::Bulk(Step::Starts),
-                ..none
-            },
-            Op::BulkCopy(BulkCopy::ToGlobal)
-            | Op::TensorCopy(TensorCopy { map: _, way: TensorWay::ToGlobal }) => Effects {
-                reads: Spaces::SHARED,
-                writes: Spaces::GLOBAL,
-                extent: Extent::Anywhere,
-                proxy: Proxy::Async,
-                tokens: Tokens::Bulk(Step::Starts),
-                ..none
-            },
-            Op::TensorCopy(TensorCopy { map: _, way: TensorWay::Reduce(_) }) => Effects {
-                reads: Spaces::ALL,
-                writes: Spaces::GLOBAL,
-                extent: Extent::Anywhere,
-                proxy: Proxy::Async,
-                tokens: Tokens::Bulk(Step::Starts),
-                ..none
-            },
+            Op::Mbarrier(op) => op.effects(),
+            Op::BulkCopy(op) => op.effects(),
+            Op::TensorCopy(op) => op.effects(),
             // It writes memory that copies read by themselves.
             Op::MakeMap(MakeMap { map: _, nan: _ }) => Effects {
                 reads: Spaces::SHARED,
@@ -520,17 +472,6 @@ impl Op {
                 tokens: Tokens::Bulk(Step::Prepares),
                 latency: Latency::Wait,
                 convergent: warp,
-                ..none
-            },
-            Op::BulkCommit => Effects { tokens: Tokens::Bulk(Step::Commits), ..none },
-            // What the copies read may change only now, as if the wait read it; what they write is there.
-            Op::BulkWait { pending, reads } => Effects {
-                reads: Spaces::SHARED,
-                writes: if *reads { Spaces::NONE } else { Spaces::GLOBAL },
-                extent: Extent::Anywhere,
-                proxy: Proxy::Async,
-                tokens: Tokens::Bulk(Step::Awaits { pending: *pending }),
-                latency: Latency::Wait,
                 ..none
             },
             // Its results may come from other lanes.

@@ -6,8 +6,10 @@
 //! it is ([`InstData::operand`]).
 
 use super::text::space_name;
-use super::{AsyncCopy, AtomicAccess, Effects, InstData, Op, Space, Value};
-use crate::atomic::{Atomic, Order, Scope};
+use super::{
+    AsyncCopy, AtomicAccess, BulkCopy, Effects, InstData, Mbarrier, Op, Space, TensorCopy, Value,
+};
+use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
 use core::fmt::{self, Write};
 use smallvec::SmallVec;
@@ -21,6 +23,12 @@ pub enum Operand {
     Predicate,
     /// Where a copy brings what is there, and not zeros.
     Filled,
+    /// The address of the mbarrier that counts what is copied.
+    Mbarrier,
+    /// How many bytes are copied, or announced.
+    Bytes,
+    /// The low bit of a phase's number.
+    Parity,
 }
 
 impl Operand {
@@ -28,8 +36,8 @@ impl Operand {
     pub fn dtype(self) -> DType {
         match self {
             Operand::Address(Space::Global) => DType::I64,
-            Operand::Address(Space::Shared) => DType::I32,
-            Operand::Predicate | Operand::Filled => DType::I1,
+            Operand::Address(Space::Shared) | Operand::Mbarrier | Operand::Bytes => DType::I32,
+            Operand::Predicate | Operand::Filled | Operand::Parity => DType::I1,
         }
     }
 }
@@ -143,7 +151,7 @@ macro_rules! choices {
     )+};
 }
 
-choices!(Atomic, Order, Scope);
+choices!(Atomic, Order, Rmw, Scope);
 
 impl Choice for Space {
     fn name(&self) -> &'static str {
@@ -284,8 +292,11 @@ impl Text for Described {
 
 /// The operation of a family that a text tells of, by its name and the words behind it.
 pub(super) fn read(name: &str, next: Next<'_>) -> Option<Op> {
-    let copy = AsyncCopy::read(name, next).map(Op::AsyncCopy);
-    copy.or_else(|| AtomicAccess::read(name, next).map(Op::Atomic))
+    None.or_else(|| AsyncCopy::read(name, next).map(Op::AsyncCopy))
+        .or_else(|| AtomicAccess::read(name, next).map(Op::Atomic))
+        .or_else(|| Mbarrier::read(name, next).map(Op::Mbarrier))
+        .or_else(|| BulkCopy::read(name, next).map(Op::BulkCopy))
+        .or_else(|| TensorCopy::read(name, next).map(Op::TensorCopy))
 }
 
 /// How the texts of operations whose names begin with a word look, as far as families tell of them.
@@ -294,7 +305,8 @@ pub(super) fn forms(first: &str) -> Vec<String> {
         let rest = form.strip_prefix(first);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ' ']))
     };
-    AsyncCopy::forms().chain(AtomicAccess::forms()).filter(begins).collect()
+    let copies = AsyncCopy::forms().chain(BulkCopy::forms()).chain(TensorCopy::forms());
+    copies.chain(AtomicAccess::forms()).chain(Mbarrier::forms()).filter(begins).collect()
 }
 
 impl Op {
@@ -303,6 +315,9 @@ impl Op {
         match self {
             Op::AsyncCopy(op) => op.operands(),
             Op::Atomic(op) => op.operands(),
+            Op::Mbarrier(op) => op.operands(),
+            Op::BulkCopy(op) => op.operands(),
+            Op::TensorCopy(op) => op.operands(),
             _ => Operands::new(),
         }
     }
@@ -338,6 +353,9 @@ mod tests {
             "atomic.global.add.relaxed",
             "atomic.shared.swap.relaxed.gpu",
             "atomics",
+            "mbarrier.waits",
+            "bulk.wait.read 1",
+            "tensor.copy.exchange.to.global 2",
         ];
         let told: Vec<String> = slips.map(told).into();
         expect![[r#"
@@ -348,6 +366,9 @@ mod tests {
             `async.committed` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
             `atomic.global.add.relaxed` is no operation: such are `atomic.MEMORY.OPERATION.ORDER.SCOPE[.if]`
             `atomic.shared.swap.relaxed.gpu` is no operation: such are `atomic.MEMORY.OPERATION.ORDER.SCOPE[.if]`
-            `atomics` is no operation"#]].assert_eq(&told.join("\n"));
+            `atomics` is no operation
+            `mbarrier.waits` is no operation: such are `mbarrier.initialise N`, `mbarrier.arrive`, `mbarrier.expect`, `mbarrier.wait`, `mbarrier.invalidate`
+            `bulk.wait.read` is no operation: such are `bulk.copy.to.shared`, `bulk.copy.to.global`, `bulk.commit`, `bulk.wait[.reads] N`
+            `tensor.copy.exchange.to.global` is no operation: such are `tensor.copy.to.shared N`, `tensor.copy.to.global N`, `tensor.copy.OPERATION.to.global N`"#]].assert_eq(&told.join("\n"));
     }
 }

@@ -448,21 +448,12 @@ pub enum Op {
     NamedBarrier(NamedBarrier),
     /// What a phase needs, or a wait for it.
     Mbarrier(Mbarrier),
-    /// Begins a bulk copy.
+    /// A step of bulk copies.
     BulkCopy(BulkCopy),
     /// Begins the copy of a box of a tensor.
     TensorCopy(TensorCopy),
     /// `(address, base, extents …, strides …)`: makes a tensor map.
     MakeMap(MakeMap),
-    /// `()`: closes the thread's open group of bulk copies to global memory.
-    BulkCommit,
-    /// `()`: waits until only so many of the thread's latest groups of bulk copies may be under way.
-    BulkWait {
-        /// How many groups may still be under way.
-        pending: u32,
-        /// Whether it is enough that shared memory has been read, and may be written again.
-        reads: bool,
-    },
     /// `(words) -> words`: PTX that is not read, with `$0` for the first result, and so on through the
     /// operands; i32 and i64. Only a GPU of NVIDIA's can run it.
     InlineAsm {

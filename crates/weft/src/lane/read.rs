@@ -7,12 +7,11 @@
 use super::family;
 use super::text::{EVICTIONS, MODIFIERS, space_name};
 use super::{
-    Access, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind, Inst, InstData, MakeMap,
-    Matrix, MatrixMultiply, Mbarrier, Multiprocessor, NamedBarrier, Op, Param, Program, Region,
-    Role, Shared, SharedData, Space, TensorCopy, TensorMap, TensorWay, Value, ValueData,
-    WarpgroupMultiply,
+    Access, BarrierScope, Builder, Form, Fragments, IdKind, Inst, InstData, MakeMap, Matrix,
+    MatrixMultiply, Multiprocessor, NamedBarrier, Op, Param, Program, Region, Role, Shared,
+    SharedData, Space, TensorMap, Value, ValueData, WarpgroupMultiply,
 };
-use crate::atomic::{Order, Rmw, Scope};
+use crate::atomic::{Order, Scope};
 use crate::dtype::DType;
 use crate::format::Format;
 use crate::id::{Id, IdVec};
@@ -401,33 +400,9 @@ impl<'a> Reader<'a> {
                 let warps = words.number()?;
                 Op::NamedBarrier(NamedBarrier { name, warps, waits: *how == "wait" })
             }
-            ("mbarrier", ["initialise"]) => {
-                Op::Mbarrier(Mbarrier::Initialise { arrivals: words.number()? })
-            }
-            ("mbarrier", ["arrive"]) => Op::Mbarrier(Mbarrier::Arrive),
-            ("mbarrier", ["expect"]) => Op::Mbarrier(Mbarrier::Expect),
-            ("mbarrier", ["wait"]) => Op::Mbarrier(Mbarrier::Wait),
-            ("mbarrier", ["invalidate"]) => Op::Mbarrier(Mbarrier::Invalidate),
-            ("bulk", ["copy", "to", "shared"]) => Op::BulkCopy(BulkCopy::ToShared),
-            ("bulk", ["copy", "to", "global"]) => Op::BulkCopy(BulkCopy::ToGlobal),
-            ("tensor", ["copy", "to", "shared"]) => {
-                Op::TensorCopy(TensorCopy { map: words.number()?, way: TensorWay::ToShared })
-            }
-            ("tensor", ["copy", "to", "global"]) => {
-                Op::TensorCopy(TensorCopy { map: words.number()?, way: TensorWay::ToGlobal })
-            }
-            ("tensor", ["copy", op, "to", "global"]) => {
-                let way = TensorWay::Reduce(Rmw::by_name(op).ok_or_else(none)?);
-                Op::TensorCopy(TensorCopy { map: words.number()?, way })
-            }
             ("tensor", ["map", nan @ ..]) => {
                 let nan = flag(nan, "nan").ok_or_else(none)?;
                 Op::MakeMap(MakeMap { map: words.number()?, nan })
-            }
-            ("bulk", ["commit"]) => Op::BulkCommit,
-            ("bulk", ["wait", reads @ ..]) => {
-                let reads = flag(reads, "reads").ok_or_else(none)?;
-                Op::BulkWait { pending: words.number()?, reads }
             }
             ("print", []) => {
                 let text = words.quoted()?;

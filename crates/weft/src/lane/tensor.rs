@@ -19,6 +19,12 @@
 //! bytes, so that a row that is stored to its end has to end with one (PTX ISA, "Tensors"; for the last, see
 //! triton-lang/triton#11893).
 
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::Space;
+use super::effects::{Effects, Spaces};
+use super::family::{Family, Operand, Operands, Text, Told, listed};
+use super::transfer::begins;
 use crate::atomic::Rmw;
 use crate::dtype::DType;
 use smallvec::SmallVec;
@@ -124,6 +130,53 @@ impl TensorWay {
             Rmw::Add | Rmw::UMin | Rmw::UMax | Rmw::And | Rmw::Or | Rmw::Xor => wide,
             Rmw::Exch => false,
         }
+    }
+}
+
+impl TensorCopy {
+    /// Whether it copies boxes of such a map, with so many operands.
+    pub(super) fn fits(self, map: &TensorMap, operands: usize) -> bool {
+        let counted = usize::from(self.way == TensorWay::ToShared);
+        operands == 1 + map.sides.len() + counted && self.way.takes(map.element)
+    }
+}
+
+/// Behind the address stand a box's coordinates, and what counts its bytes, where others have values that they move.
+impl Family for TensorCopy {
+    const FORMS: &'static [Self] = &[
+        Self { map: 0, way: TensorWay::ToShared },
+        Self { map: 0, way: TensorWay::ToGlobal },
+        Self { map: 0, way: TensorWay::Reduce(Rmw::Add) },
+    ];
+
+    fn effects(&self) -> Effects {
+        match self.way {
+            // The mbarrier is shared memory as well.
+            TensorWay::ToShared => begins(Spaces::ALL, Spaces::SHARED),
+            TensorWay::ToGlobal => begins(Spaces::SHARED, Spaces::GLOBAL),
+            TensorWay::Reduce(_) => begins(Spaces::ALL, Spaces::GLOBAL),
+        }
+    }
+
+    fn operands(&self) -> Operands {
+        listed(&[Operand::Address(Space::Shared)], &[])
+    }
+
+    fn is_sound(&self, values: &[DType], results: &[DType]) -> bool {
+        values.iter().all(|&dtype| dtype == DType::I32) && results.is_empty()
+    }
+
+    fn text(&mut self, text: &mut dyn Text) -> Told {
+        match &mut self.way {
+            TensorWay::ToShared => text.word("tensor.copy.to.shared")?,
+            TensorWay::ToGlobal => text.word("tensor.copy.to.global")?,
+            TensorWay::Reduce(op) => {
+                text.word("tensor.copy")?;
+                text.choice("OPERATION", op)?;
+                text.word(".to.global")?;
+            }
+        }
+        text.behind(&mut self.map)
     }
 }
 

@@ -4,6 +4,7 @@ mod base;
 mod differences;
 mod known_bits;
 mod laws;
+mod refused;
 mod strength;
 
 use super::{Access, Builder, Op, Param, Space, Value, verify};

@@ -2,9 +2,9 @@
 
 use super::family::Family;
 use super::{
-    Access, BarrierScope, BulkCopy, Form, IdKind, Inst, InstData, MakeMap, Matrix, MatrixMultiply,
-    Mbarrier, Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space,
-    TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Access, BarrierScope, Form, IdKind, Inst, InstData, MakeMap, Matrix, MatrixMultiply,
+    Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, TensorMap, Value,
+    WarpgroupMultiply,
 };
 use crate::cache::{Cache, CacheModifier, Eviction};
 use core::fmt::{self, Write};
@@ -247,26 +247,11 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::NamedBarrier(NamedBarrier { name, warps, waits }) => {
             write!(f, "barrier.{} {name} of {warps}", if *waits { "wait" } else { "arrive" })
         }
-        Op::Mbarrier(Mbarrier::Initialise { arrivals }) => {
-            write!(f, "mbarrier.initialise {arrivals}")
-        }
-        Op::Mbarrier(Mbarrier::Arrive) => f.write_str("mbarrier.arrive"),
-        Op::Mbarrier(Mbarrier::Expect) => f.write_str("mbarrier.expect"),
-        Op::Mbarrier(Mbarrier::Wait) => f.write_str("mbarrier.wait"),
-        Op::Mbarrier(Mbarrier::Invalidate) => f.write_str("mbarrier.invalidate"),
-        Op::BulkCopy(BulkCopy::ToShared) => f.write_str("bulk.copy.to.shared"),
-        Op::BulkCopy(BulkCopy::ToGlobal) => f.write_str("bulk.copy.to.global"),
-        Op::TensorCopy(TensorCopy { map, way }) => match way {
-            TensorWay::ToShared => write!(f, "tensor.copy.to.shared {map}"),
-            TensorWay::ToGlobal => write!(f, "tensor.copy.to.global {map}"),
-            TensorWay::Reduce(op) => write!(f, "tensor.copy.{op}.to.global {map}"),
-        },
+        Op::Mbarrier(op) => op.write(f),
+        Op::BulkCopy(op) => op.write(f),
+        Op::TensorCopy(op) => op.write(f),
         Op::MakeMap(MakeMap { map, nan }) => {
             write!(f, "tensor.map{} {map}", if *nan { ".nan" } else { "" })
-        }
-        Op::BulkCommit => f.write_str("bulk.commit"),
-        Op::BulkWait { pending, reads } => {
-            write!(f, "bulk.wait{} {pending}", if *reads { ".reads" } else { "" })
         }
         Op::Print(format) => write!(f, "print {:?}", format.c()),
         Op::InlineAsm { text, pure } => {

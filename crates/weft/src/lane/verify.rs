@@ -1,9 +1,10 @@
 //! The rules that every lane program keeps.
 //!
 //! * Every operand is defined before it is used, in the same region or one around it.
-//! * Every value is defined once.
+//! * Every value is defined once, and every operation stands in one place.
 //! * Operand and result types are those of the operation; a type has the operation.
-//! * Regions end with the operation their owner asks for, and hand over values of the right types.
+//! * An operation owns the regions that it takes. They end with the operation that it asks for, and hand over
+//!   values of the right types; nothing hands values to the program's own.
 //! * A `BreakIf` names a loop around it and hands over that loop's results.
 //! * Pieces of shared memory are aligned and lie inside what the block asks for.
 //! * Memory operations have an i64 address for global and an i32 address for shared memory, at most
@@ -13,15 +14,15 @@
 //!   lanes, and by aligned groups of four warps of 32 lanes in those of [`WarpgroupMultiply`].
 //! * Roles have warps of their own, in order, and stand in no other role; no barrier of the block stands in one, and
 //!   a warpgroup's operations only in one of whole warpgroups. Named barriers are 1 to 15, of warps of the block.
-//! * Tensor maps are legal ([`TensorMap::is_legal`]) arguments that copies alone use, of an i64 each.
+//! * Tensor maps are legal ([`is_legal`](super::TensorMap::is_legal)) arguments that copies alone use, of an i64 each.
 //! * What products in flight define is used as they allow ([`flight`]), and none is in flight at the end.
 
 use super::effects::Participants;
 use super::family::Family;
 use super::flight::{self, MAX_PENDING};
 use super::{
-    Access, BulkCopy, Form, Inst, InstData, MakeMap, MatrixMultiply, Mbarrier, NamedBarrier, Op,
-    Program, Region, Role, Space, TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Access, Form, Inst, InstData, MakeMap, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
+    Region, Role, Space, TensorMap, Value, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -31,11 +32,15 @@ use crate::scalar;
 pub fn verify(program: &Program) -> Result<(), Vec<String>> {
     let mut verifier = Verifier {
         program,
-        defined: IdMap::default(),
+        sight: IdMap::default(),
+        stands: IdMap::default(),
         loops: Vec::new(),
         role: None,
         errors: Vec::new(),
     };
+    if !program.body.params.is_empty() {
+        verifier.errors.push("the program's region takes values, which nothing hands over".into());
+    }
     verifier.region(&program.body, Ending::Return, &[]);
     verifier.pieces();
     verifier.maps();
@@ -53,9 +58,23 @@ enum Ending {
     Yield,
 }
 
+/// Whether a value may be used at a place.
+#[derive(Clone, Copy, PartialEq, Default)]
+enum Sight {
+    /// Its definition has not come yet.
+    #[default]
+    Ahead,
+    /// It is defined in this region, or in one around.
+    Here,
+    /// It is defined in a region that is over.
+    Past,
+}
+
 struct Verifier<'a> {
     program: &'a Program,
-    defined: IdMap<Value, bool>,
+    sight: IdMap<Value, Sight>,
+    /// The operations that the walk has come to.
+    stands: IdMap<Inst, bool>,
     loops: Vec<Inst>,
     /// The role that the operations are part of.
     role: Option<Role>,
@@ -68,7 +87,11 @@ impl Verifier<'_> {
     }
 
     fn dtypes(&self, values: &[Value]) -> Vec<DType> {
-        values.iter().map(|&value| self.program.dtype(value)).collect()
+        values
+            .iter()
+            .filter_map(|&value| self.program.values.get(value))
+            .map(|data| data.dtype)
+            .collect()
     }
 
     fn pieces(&mut self) {
@@ -95,7 +118,10 @@ impl Verifier<'_> {
     }
 
     fn define(&mut self, value: Value) {
-        if core::mem::replace(self.defined.entry(value), true) {
+        if self.program.values.get(value).is_none() {
+            self.errors.push(format!("{value} does not exist"));
+        }
+        if core::mem::replace(self.sight.entry(value), Sight::Here) != Sight::Ahead {
             self.errors.push(format!("{value} is defined twice"));
         }
     }
@@ -111,6 +137,10 @@ impl Verifier<'_> {
                 self.errors.push(format!("{id} does not exist"));
                 continue;
             };
+            if core::mem::replace(self.stands.entry(id), true) {
+                self.error(id, "the operation stands in more than one place");
+                return;
+            }
             let last = index + 1 == region.insts.len();
             if inst.op.effects().is_terminator() != last {
                 self.error(id, "a terminator stands last in its region, and only there");
@@ -119,10 +149,13 @@ impl Verifier<'_> {
                 self.ending(id, inst, ending, hands_over);
             }
             for &operand in &inst.operands {
-                if program.values.get(operand).is_none() || !self.defined[operand] {
-                    self.error(id, format_args!("{operand} is used before it is defined"));
-                    return;
-                }
+                let wrong = match self.sight[operand] {
+                    Sight::Here => continue,
+                    Sight::Ahead => "before it is defined",
+                    Sight::Past => "outside of the region that defines it",
+                };
+                self.error(id, format_args!("{operand} is used {wrong}"));
+                return;
             }
             self.inst(id, inst);
             for &result in &inst.results {
@@ -135,7 +168,7 @@ impl Verifier<'_> {
         }
         // What was defined here is not seen outside.
         for value in scope {
-            self.defined.set(value, false);
+            self.sight.set(value, Sight::Past);
         }
     }
 
@@ -156,8 +189,11 @@ impl Verifier<'_> {
         let operands = self.dtypes(&inst.operands);
         let results = self.dtypes(&inst.results);
         self.role(id, inst);
+        self.owned(id, inst);
         let well_typed = match &inst.op {
-            Op::Const(bits) => matches!(results[..], [t] if bits & !t.mask() == 0),
+            Op::Const(bits) => {
+                operands.is_empty() && matches!(results[..], [t] if bits & !t.mask() == 0)
+            }
             Op::Param(index) => {
                 let param = self.program.params.get(*index as usize);
                 operands.is_empty()
@@ -203,7 +239,9 @@ impl Verifier<'_> {
             Op::Bytes => operands == [DType::I32; 3] && results == [DType::I32],
             Op::Offset => operands == [DType::I64, DType::I32] && results == [DType::I64],
             Op::SharedBase(shared) => {
-                results == [DType::I32] && Id::index(*shared) < self.program.shared.len()
+                operands.is_empty()
+                    && results == [DType::I32]
+                    && Id::index(*shared) < self.program.shared.len()
             }
             Op::Load { .. } | Op::Store { .. } => self.memory(inst),
             Op::ShuffleXor { mask } => {
@@ -222,38 +260,19 @@ impl Verifier<'_> {
             Op::WarpgroupWait { pending } => *pending <= MAX_PENDING && operands == results,
             Op::Atomic(op) => op.is_typed(&operands, &results),
             Op::AsyncCopy(op) => op.is_typed(&operands, &results),
-            Op::Barrier(_) | Op::BulkCommit | Op::BulkWait { .. } => {
-                operands.is_empty() && results.is_empty()
-            }
+            Op::Barrier(_) => operands.is_empty() && results.is_empty(),
             Op::NamedBarrier(NamedBarrier { name, warps, waits: _ }) => {
                 operands.is_empty()
                     && results.is_empty()
                     && (1..NamedBarrier::COUNT).contains(name)
                     && (1..=self.program.warps).contains(warps)
             }
-            Op::Mbarrier(op) => {
-                let right = match op {
-                    Mbarrier::Initialise { arrivals } => {
-                        operands == [DType::I32] && (1..=Mbarrier::MOST).contains(arrivals)
-                    }
-                    Mbarrier::Arrive | Mbarrier::Invalidate => operands == [DType::I32],
-                    Mbarrier::Expect => operands == [DType::I32; 2],
-                    Mbarrier::Wait => operands == [DType::I32, DType::I1],
-                };
-                right && results.is_empty()
-            }
-            Op::BulkCopy(copy) => {
-                let wanted = [DType::I32, DType::I64, DType::I32, DType::I32];
-                let count = if *copy == BulkCopy::ToShared { 4 } else { 3 };
-                operands == wanted[..count] && results.is_empty()
-            }
-            Op::TensorCopy(TensorCopy { map, way }) => {
-                let takes = |map: &TensorMap| {
-                    let counted = usize::from(*way == TensorWay::ToShared);
-                    operands == vec![DType::I32; 1 + map.sides.len() + counted]
-                        && way.takes(map.element)
-                };
-                results.is_empty() && self.program.maps.get(map).is_some_and(takes)
+            Op::Mbarrier(op) => op.is_typed(&operands, &results),
+            Op::BulkCopy(op) => op.is_typed(&operands, &results),
+            Op::TensorCopy(op) => {
+                let map = self.program.maps.get(&op.map);
+                op.is_typed(&operands, &results)
+                    && map.is_some_and(|map| op.fits(map, operands.len()))
             }
             Op::MakeMap(MakeMap { map, nan: _ }) => {
                 let takes = |map: &TensorMap| {
@@ -365,11 +384,28 @@ impl Verifier<'_> {
             && matrix.count(loads, bytes).is_some()
     }
 
+    /// Whether an operation owns as many regions as it takes, and hands values over where they take some.
+    fn owned(&mut self, id: Inst, inst: &InstData) {
+        let (wanted, carries) = match &inst.op {
+            Op::If => (2, false),
+            Op::Loop => (1, true),
+            Op::Roles(roles) => (roles.len(), false),
+            _ => (0, false),
+        };
+        let count = inst.regions.len();
+        if count != wanted {
+            self.error(id, format_args!("its regions are {count}, and it takes {wanted}"));
+        }
+        if !carries && inst.regions.iter().any(|region| !region.params.is_empty()) {
+            self.error(id, "a region of it takes values, which nothing hands over");
+        }
+    }
+
     fn if_(&mut self, inst: &InstData, operands: &[DType], results: &[DType]) -> bool {
-        let [then, otherwise] = &inst.regions[..] else { return false };
-        self.region(then, Ending::Yield, results);
-        self.region(otherwise, Ending::Yield, results);
-        operands == [DType::I1] && then.params.is_empty() && otherwise.params.is_empty()
+        for region in &inst.regions {
+            self.region(region, Ending::Yield, results);
+        }
+        operands == [DType::I1]
     }
 
     fn roles(&mut self, id: Inst, inst: &InstData, roles: &[Role]) -> bool {
@@ -388,8 +424,6 @@ impl Verifier<'_> {
         }
         self.loops = loops;
         inst.results.is_empty()
-            && inst.regions.len() == roles.len()
-            && inst.regions.iter().all(|body| body.params.is_empty())
     }
 
     /// Whether the warps of the role around are those that an operation needs together.
@@ -412,7 +446,7 @@ impl Verifier<'_> {
     }
 
     fn loop_(&mut self, id: Inst, inst: &InstData, operands: &[DType]) -> bool {
-        let [body] = &inst.regions[..] else { return false };
+        let Some(body) = inst.regions.first() else { return true };
         let carried = self.dtypes(&body.params);
         self.loops.push(id);
         self.region(body, Ending::Continue, &carried);

@@ -12,7 +12,7 @@ use crate::lane::{self, Access, Op as LaneOp, Space};
 use crate::movement;
 use crate::pipeline::has_copies;
 use crate::scalar::Binary;
-use crate::tile::{AsyncCopy, CopyOptions, Op, OpId, Value};
+use crate::tile::{AsyncCopy, Begun, CopyOptions, Op, OpId, Value};
 use smallvec::{SmallVec, smallvec};
 use weft_layout::space::{Label, OFFSET};
 
@@ -25,7 +25,10 @@ impl Lowerer<'_> {
         step: AsyncCopy,
     ) -> Result<(), AssignError> {
         let step = match step {
-            AsyncCopy::Begin(options) => return self.begin_copy(id, op, options),
+            AsyncCopy::Begin(options) => {
+                let begun = step.begun(&op.operands);
+                return begun.map_or(Ok(()), |begun| self.begin_copy(id, begun, options));
+            }
             AsyncCopy::Commit => lane::AsyncCopy::Commit,
             AsyncCopy::Wait { pending } => lane::AsyncCopy::Wait { pending },
         };
@@ -35,14 +38,17 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn begin_copy(&mut self, id: OpId, op: &Op, options: CopyOptions) -> Result<(), AssignError> {
-        let (pointers, memory) = (op.operands[0], op.operands[1]);
+    fn begin_copy(
+        &mut self,
+        id: OpId,
+        begun: Begun<Value>,
+        options: CopyOptions,
+    ) -> Result<(), AssignError> {
+        let Begun { pointers, memory, mask, other } = begun;
         let place = match self.assignment.runs_in(id) {
             Some(place) => place,
             None => self.place_of(pointers)?,
         };
-        let mask = op.operands.get(2).filter(|_| options.masked).copied();
-        let other = op.operands.get(3).copied();
         let element = self.kernel.ty(memory).dtype();
         let most = self.copied_at_once(pointers, mask, memory)?;
         let view = self.view(memory);

@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::lane::{self, Access, BarrierScope, Builder, Space};
 use crate::movement;
 use crate::scalar::Binary;
-use crate::tile::{Op, Value};
+use crate::tile::{LocalOp, Op, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::affine::Padded;
@@ -126,7 +126,25 @@ impl Lowerer<'_> {
         self.bind_view(value, View { base, offset: 0 });
     }
 
-    pub(super) fn local_alloc(&mut self, op: &Op) -> Result<(), AssignError> {
+    /// An operation on memory that the program allocates.
+    pub(super) fn local(&mut self, op: &Op, what: &LocalOp) -> Result<(), AssignError> {
+        match what {
+            LocalOp::Alloc => self.local_alloc(op),
+            LocalOp::Load => self.local_load(op),
+            LocalOp::Store => self.put(op.operands[0], op.operands[1]),
+            LocalOp::Dealloc => Ok(()),
+            LocalOp::Index => self.memdesc_index(op),
+            LocalOp::Subslice { offsets } => self.memdesc_subslice(op, offsets),
+            // Every element stays where it was.
+            LocalOp::Trans { .. } | LocalOp::Reshape | LocalOp::Reinterpret => {
+                let view = self.view(op.operands[0]);
+                self.bind_view(op.results[0], view);
+                Ok(())
+            }
+        }
+    }
+
+    fn local_alloc(&mut self, op: &Op) -> Result<(), AssignError> {
         let result = op.results[0];
         let home = Arc::clone(self.assignment.buffers(result)?);
         let pieces = self.build.program().shared.values();
@@ -161,7 +179,7 @@ impl Lowerer<'_> {
         leaves
     }
 
-    pub(super) fn memdesc_index(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn memdesc_index(&mut self, op: &Op) -> Result<(), AssignError> {
         let view = self.view(op.operands[0]);
         let each = self.assignment.buffers(op.operands[0])?.bytes;
         let each = self.build.i32(each as i32);
@@ -172,7 +190,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    pub(super) fn memdesc_subslice(&mut self, op: &Op, offsets: &[u64]) -> Result<(), AssignError> {
+    fn memdesc_subslice(&mut self, op: &Op, offsets: &[u64]) -> Result<(), AssignError> {
         let view = self.view(op.operands[0]);
         let memory = self.assignment.buffers(op.operands[0])?.layout.clone();
         let outs = memory.layout().outs();
@@ -216,12 +234,6 @@ impl Lowerer<'_> {
                 self.offsets.insert(to, offset);
             }
         }
-    }
-
-    /// The same bytes under another description.
-    pub(super) fn memdesc_renamed(&mut self, op: &Op) {
-        let view = self.view(op.operands[0]);
-        self.bind_view(op.results[0], view);
     }
 
     /// How a tensor in a layout meets memory; at most so many elements at once.
@@ -281,7 +293,7 @@ impl Lowerer<'_> {
         Ok(place)
     }
 
-    pub(super) fn local_load(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn local_load(&mut self, op: &Op) -> Result<(), AssignError> {
         let (memory, result) = (op.operands[0], op.results[0]);
         let place = self.place_of(result)?;
         let view = self.view(memory);
@@ -341,10 +353,6 @@ impl Lowerer<'_> {
             && padded.layout().outs() == layout.outs()
             && padded.layout().matrix().inverse().is_ok();
         Ok(whole.then(|| padded.layout().clone()))
-    }
-
-    pub(super) fn local_store(&mut self, op: &Op) -> Result<(), AssignError> {
-        self.put(op.operands[0], op.operands[1])
     }
 
     /// Stores a tensor in memory.

@@ -34,7 +34,8 @@ use crate::id::IdMap;
 use crate::scalar::{self, Binary};
 use crate::tile::effects::{Control, Tokens};
 use crate::tile::{
-    ByPointers, Kernel, Op, OpId, OpKind, Region, Sent, Sources, TransferOp, Value, in_flight,
+    ByPointers, Kernel, LocalOp, Op, OpId, OpKind, Region, Sent, Sources, Touched, TransferOp,
+    Value, in_flight,
 };
 use std::rc::Rc;
 use weft_layout::space::{LANE, WARP};
@@ -603,11 +604,11 @@ impl Walk<'_> {
             let Some(id) = self.definitions[at] else { continue };
             let op = &self.kernel.ops[id];
             match op.kind {
-                OpKind::LocalAlloc => {
+                OpKind::Local(LocalOp::Alloc) => {
                     roots.push(id);
                     continue;
                 }
-                OpKind::MemdescIndex => buffer = op.operands.get(1).copied(),
+                OpKind::Local(LocalOp::Index) => buffer = op.operands.get(1).copied(),
                 _ => {}
             }
             open.extend(op.operands.first());
@@ -626,11 +627,11 @@ fn written(op: &Op) -> Option<Value> {
 
 /// The memory that an operation touches, and the tensor that it moves from or to there.
 fn roles(op: &Op) -> Option<(Value, Value)> {
-    match op.kind {
-        OpKind::LocalAlloc => op.operands.first().map(|&source| (op.results[0], source)),
-        OpKind::LocalLoad => Some((op.operands[0], op.results[0])),
-        OpKind::LocalDealloc => Some((op.operands[0], op.operands[0])),
-        OpKind::LocalStore => Some((op.operands[1], op.operands[0])),
+    match &op.kind {
+        OpKind::Local(what) => {
+            let Touched { memory, tensor } = what.touched(op)?;
+            Some((memory, tensor.unwrap_or(memory)))
+        }
         OpKind::Transfer(_) => copied(op).map(|Copied { memory, .. }| (memory, memory)),
         _ if op.kind.by_pointers() == Some(ByPointers::Copy) => {
             Some((op.operands[1], op.operands[0]))

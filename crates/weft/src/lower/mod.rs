@@ -286,15 +286,7 @@ impl Lowerer<'_> {
             OpKind::Load(options) => self.load(id, op, *options),
             OpKind::Store(cache) => self.store(id, op, *cache),
             OpKind::Atomic { .. } => self.atomic(id, op),
-            OpKind::LocalAlloc => self.local_alloc(op),
-            OpKind::LocalLoad => self.local_load(op),
-            OpKind::LocalStore => self.local_store(op),
-            OpKind::MemdescIndex => self.memdesc_index(op),
-            OpKind::MemdescSubslice { offsets } => self.memdesc_subslice(op, offsets),
-            OpKind::MemdescTrans { .. } | OpKind::MemdescReshape | OpKind::MemdescReinterpret => {
-                self.memdesc_renamed(op);
-                Ok(())
-            }
+            OpKind::Local(what) => self.local(op, what),
             OpKind::AsyncCopy(step) => self.async_copy(id, op, *step),
             OpKind::Barrier => {
                 self.build.barrier(BarrierScope::Block);
@@ -316,7 +308,7 @@ impl Lowerer<'_> {
             }
             OpKind::Assert { message } => self.assert(op, message),
             OpKind::InlineAsm(asm) => self.inline_asm(op, asm),
-            OpKind::Yield | OpKind::Condition | OpKind::Return | OpKind::LocalDealloc => Ok(()),
+            OpKind::Yield | OpKind::Condition | OpKind::Return => Ok(()),
             OpKind::Scan { axis, reverse } => {
                 let direction = if *reverse { Direction::Reverse } else { Direction::Forward };
                 self.scan(id, op, usize::from(*axis), direction)

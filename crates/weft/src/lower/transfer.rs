@@ -8,7 +8,8 @@ use crate::assign::{AssignError, Boxes, Copied, boxes};
 use crate::descriptors::{Parts, given};
 use crate::dtype::DType;
 use crate::lane::{
-    self, BarrierScope, IdKind, MakeMap, Mbarrier, Op as LaneOp, TensorCopy, TensorMap, TensorWay,
+    self, BarrierScope, BulkCopy, IdKind, MakeMap, Mbarrier, Op as LaneOp, TensorCopy, TensorMap,
+    TensorWay,
 };
 use crate::scalar::{Binary, Compare};
 use crate::tile::{Fetch, Op, OpId, Phase, Sent, TransferOp, Value};
@@ -235,11 +236,11 @@ impl Lowerer<'_> {
         let unsent = self.orders.unsent[id];
         self.alone(IdKind::Thread, None, |lowerer| {
             if let Some(pending) = unsent {
-                let wait = LaneOp::BulkWait { pending, reads: false };
+                let wait = LaneOp::BulkCopy(BulkCopy::Wait { pending, reads: false });
                 lowerer.build.emit(wait, smallvec![], &[]);
             }
             lowerer.copies(copied, &boxes, &indices, way, None);
-            lowerer.build.emit(LaneOp::BulkCommit, smallvec![], &[]);
+            lowerer.build.emit(LaneOp::BulkCopy(BulkCopy::Commit), smallvec![], &[]);
         });
         Ok(())
     }
@@ -247,7 +248,11 @@ impl Lowerer<'_> {
     /// Has the thread that sends blocks wait until all but so many of the latest were read.
     pub(super) fn wait_for_sent(&mut self, pending: u32) {
         self.alone(IdKind::Thread, None, |lowerer| {
-            lowerer.build.emit(LaneOp::BulkWait { pending, reads: true }, smallvec![], &[]);
+            lowerer.build.emit(
+                LaneOp::BulkCopy(BulkCopy::Wait { pending, reads: true }),
+                smallvec![],
+                &[],
+            );
         });
     }
 

@@ -8,8 +8,8 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{
-    AsyncCopy, CopyOptions, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory,
-    Type, Value, ValueData, in_flight,
+    AsyncCopy, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region,
+    SharedMemory, Type, Value, ValueData, in_flight,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
         writer.finish(behind, factor, newest);
     }
     for buffer in &buffers {
-        writer.op(OpKind::LocalDealloc, &[buffer.memory], &[]);
+        writer.op(OpKind::Local(LocalOp::Dealloc), &[buffer.memory], &[]);
     }
     writer.close_mbarriers();
     let after = writer.list;
@@ -154,7 +154,7 @@ fn from_buffers(
         let loaded = kernel.ops[load].results[0];
         let stores = |id: &OpId| {
             let op = &kernel.ops[*id];
-            op.kind == OpKind::LocalAlloc && op.operands.first() == Some(&loaded)
+            op.kind == OpKind::Local(LocalOp::Alloc) && op.operands.first() == Some(&loaded)
         };
         let (stored, others): (Vec<OpId>, Vec<OpId>) = ops.into_iter().partition(stores);
         ops = others;
@@ -169,7 +169,7 @@ fn from_buffers(
             let op = &mut kernel.ops[load];
             let waited = waited.filter(|_| !is_block(op));
             (op.kind, op.operands) =
-                (OpKind::LocalLoad, [view].into_iter().chain(waited).collect());
+                (OpKind::Local(LocalOp::Load), [view].into_iter().chain(waited).collect());
         } else {
             ops.retain(|&id| id != load);
         }
@@ -258,7 +258,7 @@ impl<'a> Prefetcher<'a> {
                 let op = writer.kernel.ops[load].clone();
                 writer.place = load;
                 let ty = writer.buffer(&op, &[stages.into()]);
-                let memory = writer.emit(OpKind::LocalAlloc, &[], ty);
+                let memory = writer.emit(OpKind::Local(LocalOp::Alloc), &[], ty);
                 let name = writer.kernel.values[op.results[0]].name.clone();
                 writer.kernel.values[memory].name = name;
                 writer.buffers.push(Buffer { load, op, lag: stream.lag, memory });
@@ -310,7 +310,7 @@ impl<'a> Prefetcher<'a> {
     /// One buffer of a load.
     pub(super) fn view(&mut self, buffer: &Buffer, slot: Value) -> Value {
         let ty = self.buffer(&buffer.op, &[]);
-        self.emit(OpKind::MemdescIndex, &[buffer.memory, slot], ty)
+        self.emit(OpKind::Local(LocalOp::Index), &[buffer.memory, slot], ty)
     }
 
     /// A tensor of equal numbers.
@@ -329,7 +329,7 @@ impl<'a> Prefetcher<'a> {
             let nothing = self.filled(loaded, sign);
             let slot = self.slot(self.stages - 1);
             let view = self.view(buffer, slot);
-            self.op(OpKind::LocalStore, &[nothing, view], &[]);
+            self.op(OpKind::Local(LocalOp::Store), &[nothing, view], &[]);
         }
         self.place = self.found.op;
     }

@@ -24,7 +24,7 @@
 
 use super::replace;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, LocalOp, Op, OpId, OpKind, Region, Value};
 use weft_layout::machine::Machine;
 
 /// The registers that a thread keeps for all that is neither sums nor factors of products: addresses, and
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
                 return Some((id, views));
             }
             match op.kind {
-                OpKind::MemdescTrans { .. } => views.push(id),
+                OpKind::Local(LocalOp::Trans { .. }) => views.push(id),
                 ref kind if kind.effects().allocates => {}
                 _ => return None,
             }

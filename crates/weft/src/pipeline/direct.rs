@@ -17,8 +17,8 @@ use super::{mbarriers_type, replace};
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{
-    Encoding, Fetch, Kernel, Op, OpId, OpKind, Phase, Region, SharedMemory, TransferOp, Type,
-    Value, ValueData,
+    Encoding, Fetch, Kernel, LocalOp, Op, OpId, OpKind, Phase, Region, SharedMemory, TransferOp,
+    Type, Value, ValueData,
 };
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -56,7 +56,7 @@ fn region(kernel: &mut Kernel, list: Region) -> Region {
         let mut stored = Vec::new();
         for &user in &list.ops[place + 1..] {
             let op = &kernel.ops[user];
-            if op.kind == OpKind::LocalAlloc && op.operands == [loaded] {
+            if op.kind == OpKind::Local(LocalOp::Alloc) && op.operands == [loaded] {
                 gone.set(user, true);
                 stored.push(op.results[0]);
             }
@@ -76,7 +76,7 @@ fn region(kernel: &mut Kernel, list: Region) -> Region {
         let is_used = rest.iter().any(|&user| uses(kernel, user, loaded));
         if is_used {
             let op = &mut kernel.ops[id];
-            (op.kind, op.operands) = (OpKind::LocalLoad, vec![memory]);
+            (op.kind, op.operands) = (OpKind::Local(LocalOp::Load), vec![memory]);
             wait.push(id);
         }
         let first = rest
@@ -123,7 +123,7 @@ impl Replacement<'_> {
         let family = Family::SwizzledShared(SwizzledShared::new(1, 1, 1, &order));
         let memory = SharedMemory { family, mutable: true, allocated: tensor.shape.clone() };
         let ty = tensor.bare().with_encoding(Encoding::Shared(Arc::new(memory)));
-        let memory = self.emit(OpKind::LocalAlloc, &[], ty);
+        let memory = self.emit(OpKind::Local(LocalOp::Alloc), &[], ty);
         let name = self.kernel.values[results[0]].name.clone();
         self.kernel.values[memory].name = name;
         let open = OpKind::Transfer(TransferOp::Open { phase: Phase::Copies(1) });

@@ -559,7 +559,7 @@ impl Compiler<'_> {
             | Op::Offset
             | Op::Bytes => self.compute(inst),
             Op::Load { .. } | Op::Store { .. } | Op::Atomic(_) => self.memory(id, inst),
-            Op::AsyncCopy(op) => self.async_copy(id, inst, *op),
+            Op::AsyncCopy(op) => self.async_copy(id, inst, op.moves()),
             Op::ShuffleXor { mask } => {
                 let x = x(self, 0);
                 let dst = self.allocate(inst.results[0]);
@@ -603,10 +603,6 @@ impl Compiler<'_> {
             Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
             Op::TensorCopy(copy) => self.tensor_copy(id, inst, *copy),
             Op::MakeMap(make) => self.make_map(inst, *make),
-            Op::BulkCommit => self.act(Act::BulkCommit),
-            &Op::BulkWait { pending, reads } => {
-                self.act(Act::BulkWait { pending, reads });
-            }
             Op::Roles(roles) => self.roles(inst, roles),
             Op::Print(format) => {
                 let predicate = x(self, 0);

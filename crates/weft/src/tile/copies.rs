@@ -39,7 +39,34 @@ pub enum AsyncCopy {
     },
 }
 
+/// What a copy is begun with.
+pub(crate) struct Begun<V> {
+    pub(crate) pointers: V,
+    pub(crate) memory: V,
+    pub(crate) mask: Option<V>,
+    /// What stands where the mask is false, if that is not zero.
+    pub(crate) other: Option<V>,
+}
+
+impl<V: Clone> Begun<V> {
+    /// The operands of [`AsyncCopy::Begin`], by what they are.
+    pub(crate) fn of(options: CopyOptions, operands: &[V]) -> Option<Self> {
+        let [pointers, memory, rest @ ..] = operands else { return None };
+        let (mask, other) = rest.split_at_checked(usize::from(options.masked))?;
+        let (mask, other) = (mask.first().cloned(), other.first().cloned());
+        Some(Self { pointers: pointers.clone(), memory: memory.clone(), mask, other })
+    }
+}
+
 impl AsyncCopy {
+    /// What it copies, if it begins to copy something.
+    pub(crate) fn begun<V: Clone>(self, operands: &[V]) -> Option<Begun<V>> {
+        match self {
+            Self::Begin(options) => Begun::of(options, operands),
+            Self::Commit | Self::Wait { .. } => None,
+        }
+    }
+
     /// One of each form: what the parser knows.
     pub(super) fn all() -> [Self; 3] {
         [Self::Begin(CopyOptions::default()), Self::Commit, Self::Wait { pending: 0 }]
@@ -130,7 +157,9 @@ impl AsyncCopy {
                 form.behind("other", Operand::Other, None)?;
                 form.cache(cache)?;
                 form.truth("isVolatile", volatile)?;
-                form.types([Operand::Pointers, Operand::Memory])?;
+                form.short_types(&[Operand::Pointers, Operand::Memory])?;
+                // How many neighbours may be copied at once is found anew.
+                form.ignored(&["contiguity", "operandSegmentSizes"])?;
             }
             Self::Commit => form.further(Some("tokens"), Operand::Token)?,
             Self::Wait { pending } => {
@@ -138,6 +167,6 @@ impl AsyncCopy {
                 form.number("num", pending)?;
             }
         }
-        form.gives(Operand::Token)
+        form.gives(Some(Operand::Token))
     }
 }

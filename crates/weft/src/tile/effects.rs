@@ -177,12 +177,7 @@ impl OpKind {
             | OpKind::Reduce { axis: _, contract: _ }
             | OpKind::Scan { axis: _, reverse: _ }
             | OpKind::Gather { axis: _ }
-            | OpKind::Histogram
-            | OpKind::MemdescIndex
-            | OpKind::MemdescSubslice { offsets: _ }
-            | OpKind::MemdescTrans { order: _ }
-            | OpKind::MemdescReshape
-            | OpKind::MemdescReinterpret => none,
+            | OpKind::Histogram => none,
             OpKind::Load(options) => {
                 Effects { global: Touch::READS, visible: options.volatile, ..none }
             }
@@ -222,11 +217,7 @@ impl OpKind {
             }
             // Its left factor may be a tensor; the right one never is.
             OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
-            // A tensor may be given to put there.
-            OpKind::LocalAlloc => Effects { local: Touch::WRITES, allocates: true, ..none },
-            OpKind::LocalLoad => Effects { local: Touch::READS, ..none },
-            OpKind::LocalStore => Effects { local: Touch::WRITES, ..none },
-            OpKind::LocalDealloc => Effects { allocates: true, ..none },
+            OpKind::Local(op) => op.effects(),
             OpKind::AsyncCopy(op) => op.effects(),
             OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
             OpKind::Print { prefix: _, hex: _, signed: _ } | OpKind::Assert { message: _ } => {
@@ -259,8 +250,8 @@ mod tests {
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
-        AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, OpKind, Phase,
-        Precision, TransferOp,
+        AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, LocalOp, OpKind,
+        Phase, Precision, TransferOp,
     };
 
     /// Each row of the table, by itself.
@@ -324,11 +315,11 @@ mod tests {
             (OpKind::Scan { axis: 0, reverse: true }, none),
             (OpKind::Gather { axis: 0 }, none),
             (OpKind::Histogram, none),
-            (OpKind::MemdescIndex, none),
-            (OpKind::MemdescSubslice { offsets: vec![0] }, none),
-            (OpKind::MemdescTrans { order: vec![1, 0] }, none),
-            (OpKind::MemdescReshape, none),
-            (OpKind::MemdescReinterpret, none),
+            (OpKind::Local(LocalOp::Index), none),
+            (OpKind::Local(LocalOp::Subslice { offsets: vec![0] }), none),
+            (OpKind::Local(LocalOp::Trans { order: vec![1, 0] }), none),
+            (OpKind::Local(LocalOp::Reshape), none),
+            (OpKind::Local(LocalOp::Reinterpret), none),
             (load(false), Effects { global: Touch::READS, ..none }),
             (load(true), Effects { global: Touch::READS, visible: true, ..none }),
             (OpKind::Store(Cache::default()), Effects { global: Touch::WRITES, ..none }),
@@ -355,11 +346,14 @@ mod tests {
                 Effects { global: Touch::BOTH, ..sent },
             ),
             (OpKind::Transfer(TransferOp::Wait), Effects { tokens: Tokens::Phases, ..none }),
-            (OpKind::LocalAlloc, Effects { local: Touch::WRITES, allocates: true, ..none }),
-            (OpKind::LocalLoad, Effects { local: Touch::READS, ..none }),
+            (
+                OpKind::Local(LocalOp::Alloc),
+                Effects { local: Touch::WRITES, allocates: true, ..none },
+            ),
+            (OpKind::Local(LocalOp::Load), Effects { local: Touch::READS, ..none }),
             (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),
-            (OpKind::LocalStore, Effects { local: Touch::WRITES, ..none }),
-            (OpKind::LocalDealloc, Effects { allocates: true, ..none }),
+            (OpKind::Local(LocalOp::Store), Effects { local: Touch::WRITES, ..none }),
+            (OpKind::Local(LocalOp::Dealloc), Effects { allocates: true, ..none }),
             (begin(CopyOptions::default()), copy),
             (begin(volatile), Effects { visible: true, ..copy }),
             (OpKind::AsyncCopy(AsyncCopy::Commit), Effects { tokens: Tokens::Commits, ..none }),

@@ -47,11 +47,13 @@ mod verify;
 
 pub mod eval;
 
+pub(crate) use copies::Begun;
 pub use copies::{AsyncCopy, CopyOptions};
 pub use descriptor::{DescriptorOp, MAX_DESCRIPTOR_RANK};
 pub use effects::Effects;
 pub use encoding::{Encoding, Launch, Misplaced, SharedMemory};
 pub use flight::in_flight;
+pub use local::{LocalOp, Touched};
 pub use origin::{Origins, Sources};
 pub use pointers::ByPointers;
 pub use precision::Precision;
@@ -306,32 +308,8 @@ pub enum OpKind {
     /// How often each of `0..n` occurs among the elements (of those with a true mask), read as unsigned.
     /// `(integers of one dimension, [mask]) -> (n integers i32)`. Other elements are not counted.
     Histogram,
-    /// Shared memory, with a tensor in it where one is given. `([tensor]) -> (memory)`. Each execution
-    /// gives the same memory anew, with nothing in it.
-    LocalAlloc,
-    /// What memory holds. `(memory, [token]) -> (tensor)`.
-    LocalLoad,
-    /// Puts a tensor into memory. `(tensor, memory)`.
-    LocalStore,
-    /// The memory is not used any more. `(memory)`.
-    LocalDealloc,
-    /// One of several buffers. `(memory, i32) -> (memory)`.
-    MemdescIndex,
-    /// A part of a buffer. `(memory) -> (memory)`.
-    MemdescSubslice {
-        /// Its first element along each dimension.
-        offsets: Vec<u64>,
-    },
-    /// The same memory with dimension `i` being dimension `order[i]`. `(memory) -> (memory)`.
-    MemdescTrans {
-        /// The dimension of the operand that each one of the result is.
-        order: Vec<u8>,
-    },
-    /// The same memory, its elements in row-major order under another shape. `(memory) -> (memory)`.
-    MemdescReshape,
-    /// The same memory, as elements of another type in row-major order under another shape, each byte
-    /// where it was. `(memory) -> (memory)`.
-    MemdescReinterpret,
+    /// On shared memory that the program allocates.
+    Local(LocalOp),
     /// A step of asynchronous copies.
     AsyncCopy(AsyncCopy),
     /// No thread of the block goes on before all have come, and each then sees what the others wrote.
@@ -431,15 +409,7 @@ impl OpKind {
             OpKind::Scan { .. } => "scan".into(),
             OpKind::Gather { .. } => "gather".into(),
             OpKind::Histogram => "histogram".into(),
-            OpKind::LocalAlloc => "local_alloc".into(),
-            OpKind::LocalLoad => "local_load".into(),
-            OpKind::LocalStore => "local_store".into(),
-            OpKind::LocalDealloc => "local_dealloc".into(),
-            OpKind::MemdescIndex => "memdesc_index".into(),
-            OpKind::MemdescSubslice { .. } => "memdesc_subslice".into(),
-            OpKind::MemdescTrans { .. } => "memdesc_trans".into(),
-            OpKind::MemdescReshape => "memdesc_reshape".into(),
-            OpKind::MemdescReinterpret => "memdesc_reinterpret".into(),
+            OpKind::Local(op) => op.name().into(),
             OpKind::AsyncCopy(op) => op.name().into(),
             OpKind::Barrier => "barrier".into(),
             OpKind::Print { .. } => "print".into(),

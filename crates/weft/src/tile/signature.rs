@@ -48,15 +48,7 @@ pub(super) fn check(
         | OpKind::Scan { .. }
         | OpKind::Gather { .. }
         | OpKind::Histogram => combined(kind, operands, results),
-        OpKind::LocalAlloc
-        | OpKind::LocalLoad
-        | OpKind::LocalStore
-        | OpKind::LocalDealloc
-        | OpKind::MemdescIndex
-        | OpKind::MemdescSubslice { .. }
-        | OpKind::MemdescTrans { .. }
-        | OpKind::MemdescReshape
-        | OpKind::MemdescReinterpret => local::rule(kind, operands, results),
+        OpKind::Local(op) => op.rule(operands, results),
         OpKind::AsyncCopy(op) => op.rule(operands, results),
         OpKind::Barrier => {
             (operands.is_empty() && results.is_empty(), "takes nothing and gives nothing")

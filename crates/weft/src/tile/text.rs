@@ -7,7 +7,6 @@
 mod descriptor;
 mod elementwise;
 mod formed;
-mod local;
 
 use super::aliases::Aliases;
 use super::names::Names;
@@ -348,16 +347,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 write!(self.f, " {{inputPrecision = {} : i32}}", precision.number())?;
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
             }
-            OpKind::LocalAlloc
-            | OpKind::LocalLoad
-            | OpKind::LocalStore
-            | OpKind::LocalDealloc
-            | OpKind::MemdescIndex
-            | OpKind::MemdescSubslice { .. }
-            | OpKind::MemdescTrans { .. }
-            | OpKind::MemdescReshape
-            | OpKind::MemdescReinterpret => self.local(op),
-            OpKind::AsyncCopy(_) => self.formed(op),
+            OpKind::Local(_) | OpKind::AsyncCopy(_) => self.formed(op),
             OpKind::Transfer(what) => self.transfer(*what, op),
             OpKind::Barrier => self.f.write_str("ttg.barrier all"),
             OpKind::Condition => {

@@ -41,11 +41,9 @@ impl<'a> Parser<'a> {
             has_attributes: false,
         };
         kind.text(&mut reading)?;
-        let Reading { mut operation, mut details, .. } = reading;
+        let Reading { mut operation, details, .. } = reading;
         operation.span = self.since(start);
         super::forms::check_types(details.name, &operation, operation.span)?;
-        // How many neighbours may be copied at once is found anew.
-        details.attributes.ignore(&["contiguity", "operandSegmentSizes"]);
         details.attributes.finish(details.name)?;
         operation.action = Action::Do(kind);
         Ok(operation)
@@ -64,7 +62,11 @@ impl Reading<'_, '_> {
             let value = self.parser.attribute(0)?;
             self.details.attributes.add(word, value, self.parser.since(span));
         }
-        self.parser.more_attributes(&mut self.details)
+        if self.parser.at(b'{') {
+            let attributes = self.parser.attributes()?;
+            self.details.attributes.extend(attributes);
+        }
+        Ok(())
     }
 
     fn operand(&mut self, operand: Operand) -> Parse<()> {
@@ -82,7 +84,10 @@ impl Reading<'_, '_> {
     fn ty(&self, operand: Operand) -> Option<Type> {
         let pointers = self.told(Operand::Pointers);
         match operand {
-            Operand::Pointers | Operand::Memory => self.told(operand).cloned(),
+            Operand::Pointers | Operand::Memory | Operand::View | Operand::Tensor => {
+                self.told(operand).cloned()
+            }
+            Operand::Index => Some(Type::scalar(DType::I32)),
             Operand::Mask => pointers.map(|ty| ty.with_element(Element::Scalar(DType::I1))),
             Operand::Other => {
                 let memory = self.told(Operand::Memory)?;
@@ -145,15 +150,39 @@ impl Form for Reading<'_, '_> {
         Ok(())
     }
 
-    fn types(&mut self, of: [Operand; 2]) -> Parse<()> {
+    fn index(&mut self, operand: Operand) -> Parse<()> {
+        self.parser.expect(b'[')?;
+        self.operand(operand)?;
+        self.parser.expect(b']')
+    }
+
+    fn offsets(&mut self, offsets: &mut Vec<u64>) -> Parse<()> {
+        self.parser.expect(b'[')?;
+        *offsets = self.parser.list(b']', |parser| parser.index("an offset"))?;
+        Ok(())
+    }
+
+    fn order(&mut self, order: &mut Vec<u8>) -> Parse<()> {
+        self.attributes()?;
+        *order = self.details.order()?;
+        Ok(())
+    }
+
+    fn ignored(&mut self, names: &[&str]) -> Parse<()> {
+        self.attributes()?;
+        self.details.attributes.ignore(names);
+        Ok(())
+    }
+
+    fn types(&mut self, of: &[Operand]) -> Parse<()> {
         self.attributes()?;
         self.parser.expect(b':')?;
-        for (index, operand) in of.into_iter().enumerate() {
+        for (index, &operand) in of.iter().enumerate() {
             if index > 0 {
                 self.parser.expect_arrow()?;
             }
             let ty = match operand {
-                Operand::Memory => self.parser.memory()?,
+                Operand::Memory if self.parser.at(b'<') => self.parser.memory_description()?,
                 _ => self.parser.ty()?,
             };
             self.types.push((operand, ty));
@@ -161,11 +190,25 @@ impl Form for Reading<'_, '_> {
         Ok(())
     }
 
-    fn gives(&mut self, result: Operand) -> Parse<()> {
+    fn short_types(&mut self, of: &[Operand]) -> Parse<()> {
+        // The name of a type of memory may be left out anywhere.
+        self.types(of)
+    }
+
+    fn gives(&mut self, result: Option<Operand>) -> Parse<()> {
         self.attributes()?;
         self.operation.operand_types =
             self.operands.iter().filter_map(|&operand| self.ty(operand)).collect();
-        self.operation.result_types = self.ty(result).into_iter().collect();
+        self.operation.result_types =
+            result.and_then(|result| self.ty(result)).into_iter().collect();
+        Ok(())
+    }
+
+    fn function(&mut self, _: Operand) -> Parse<()> {
+        self.attributes()?;
+        self.parser.expect(b':')?;
+        let (operands, results) = self.parser.function_type()?;
+        (self.operation.operand_types, self.operation.result_types) = (operands, results);
         Ok(())
     }
 }

@@ -103,15 +103,6 @@ impl<'a> Parser<'a> {
                 | Special::DescriptorReduce
                 | Special::DescriptorGather
                 | Special::DescriptorScatter => self.descriptor(*special, details, start),
-                Special::LocalAlloc
-                | Special::LocalLoad
-                | Special::LocalStore
-                | Special::LocalDealloc
-                | Special::MemdescIndex
-                | Special::MemdescSubslice
-                | Special::MemdescTrans
-                | Special::MemdescReshape
-                | Special::MemdescReinterpret => self.local(*special, details, start),
                 Special::Reduce | Special::Scan | Special::Map => {
                     let message = format!("`{name}` is read in its generic form only");
                     Err(Diagnostic::new(span, message).with_hint("put its name in quotes"))

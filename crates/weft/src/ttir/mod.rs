@@ -56,7 +56,6 @@ mod formed;
 mod forms;
 mod lexer;
 mod lift;
-mod local;
 mod location;
 mod module;
 mod parser;

@@ -116,15 +116,6 @@ pub(super) enum Special {
     Call,
     Branch,
     CondBranch,
-    LocalAlloc,
-    LocalLoad,
-    LocalStore,
-    LocalDealloc,
-    MemdescIndex,
-    MemdescSubslice,
-    MemdescTrans,
-    MemdescReshape,
-    MemdescReinterpret,
 }
 
 /// The rows of the common shape that are not element-wise.
@@ -196,15 +187,6 @@ static SPECIAL: &[(&str, Special)] = &[
     ("tt.call", Special::Call),
     ("cf.br", Special::Branch),
     ("cf.cond_br", Special::CondBranch),
-    ("ttg.local_alloc", Special::LocalAlloc),
-    ("ttg.local_load", Special::LocalLoad),
-    ("ttg.local_store", Special::LocalStore),
-    ("ttg.local_dealloc", Special::LocalDealloc),
-    ("ttg.memdesc_index", Special::MemdescIndex),
-    ("ttg.memdesc_subslice", Special::MemdescSubslice),
-    ("ttg.memdesc_trans", Special::MemdescTrans),
-    ("ttg.memdesc_reshape", Special::MemdescReshape),
-    ("ttg.memdesc_reinterpret", Special::MemdescReinterpret),
 ];
 
 /// Attributes that allow more than we do, or say what the operands say already.

@@ -379,8 +379,10 @@ fn descriptors_are_read_or_written() {
 fn nothing_that_orders_blocks_is_there_in_vain() {
     let case = Case { tiles: Some(4), extents: [128, 128], ..PLAIN };
     let again = Case { way: Way::Twice, ..PLAIN };
-    let is_read = |op: &lane::Op| matches!(op, lane::Op::BulkWait { reads: true, .. });
-    let is_there = |op: &lane::Op| matches!(op, lane::Op::BulkWait { reads: false, .. });
+    let is_read =
+        |op: &lane::Op| matches!(op, lane::Op::BulkCopy(lane::BulkCopy::Wait { reads: true, .. }));
+    let is_there =
+        |op: &lane::Op| matches!(op, lane::Op::BulkCopy(lane::BulkCopy::Wait { reads: false, .. }));
     let is_fence = |op: &lane::Op| *op == lane::Op::ProxyFence;
     let is_barrier = |op: &lane::Op| *op == lane::Op::Barrier(lane::BarrierScope::Block);
     for (number, (case, gone)) in [
@@ -434,7 +436,7 @@ fn a_tile_waits_until_the_last_one_was_read() {
         fence.proxy.async.shared::cta;
         bar.sync 0;
         cp.async.bulk.wait_group 0;
-        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt12, {%r66, %r65}], [%r40];
+        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt13, {%r66, %r65}], [%r40];
         cp.async.bulk.commit_group;
         cp.async.bulk.wait_group.read 0;
         ret;

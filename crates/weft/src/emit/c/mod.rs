@@ -243,8 +243,6 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         | Op::BulkCopy(_)
         | Op::TensorCopy(_)
         | Op::MakeMap(_)
-        | Op::BulkCommit
-        | Op::BulkWait { .. }
         | Op::Roles(_) => {
             return Err(
                 w.unsupported("bulk copies and roles of warps", "only PTX is printed of them")

@@ -345,10 +345,6 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::BulkCopy(copy) => return transfer::bulk_copy(w, *copy, inst),
         Op::TensorCopy(copy) => return transfer::tensor_copy(w, *copy, inst),
         Op::MakeMap(make) => return transfer::make_map(w, id, *make, inst),
-        Op::BulkCommit => return transfer::bulk_group(w, None),
-        &Op::BulkWait { pending, reads } => {
-            return transfer::bulk_group(w, Some((pending, reads)));
-        }
         Op::Roles(roles) => return transfer::roles(w, id, roles, inst),
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, id, message, inst),

@@ -75,9 +75,18 @@ pub(super) fn bulk_copy(
     copy: BulkCopy,
     inst: &InstData,
 ) -> Result<(), Unsupported> {
-    needs(w, "bulk copies")?;
+    let what = match copy {
+        BulkCopy::ToShared | BulkCopy::ToGlobal => "bulk copies",
+        BulkCopy::Commit | BulkCopy::Wait { .. } => "groups of bulk copies",
+    };
+    needs(w, what)?;
     let operands = w.regs(&inst.operands);
     match (copy, &operands[..]) {
+        (BulkCopy::Commit, _) => put!(w, "cp.async.bulk.commit_group"),
+        (BulkCopy::Wait { pending, reads }, _) => {
+            let reads = if reads { ".read" } else { "" };
+            put!(w, "cp.async.bulk.wait_group{reads} {pending}");
+        }
         (BulkCopy::ToShared, [shared, global, bytes, mbarrier]) => {
             let name = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
             put!(w, "{name} [{shared}], [{global}], {bytes}, [{mbarrier}]");
@@ -247,22 +256,6 @@ fn element_code(element: DType) -> u32 {
         (_, 4) => 2,
         _ => 4,
     }
-}
-
-/// Closes a group of bulk copies, or waits until only so many may be under way.
-pub(super) fn bulk_group(
-    w: &mut Writer<'_>,
-    waits: Option<(u32, bool)>,
-) -> Result<(), Unsupported> {
-    needs(w, "groups of bulk copies")?;
-    match waits {
-        None => put!(w, "cp.async.bulk.commit_group"),
-        Some((pending, reads)) => {
-            let reads = if reads { ".read" } else { "" };
-            put!(w, "cp.async.bulk.wait_group{reads} {pending}");
-        }
-    }
-    Ok(())
 }
 
 /// Registers that each thread of a kernel starts with, where its roles share them out: as many as there are, a

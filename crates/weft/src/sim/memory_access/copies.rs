@@ -7,7 +7,8 @@
 //! ordered before the first, what they do after behind the second.
 
 use super::{Hit, accessor, addresses, locate, place_of, report_conflicts};
-use crate::lane::{AsyncCopy, Inst, InstData, Operand, Space};
+use crate::lane::effects::Tokens;
+use crate::lane::{Inst, InstData, Operand, Space};
 use crate::memory::Memory;
 use crate::sim::act::Act;
 use crate::sim::count::Pattern;
@@ -250,10 +251,16 @@ pub(in crate::sim) enum Step {
 }
 
 impl Compiler<'_> {
-    /// A copy counts as a write to shared memory and a read of global memory.
-    pub(in crate::sim) fn async_copy(&mut self, id: Inst, inst: &InstData, op: AsyncCopy) {
-        let step = match op {
-            AsyncCopy::Begin { bytes, offset, .. } => {
+    /// A step of copies, as its row of effects says. A copy counts as a write to shared memory and a read of
+    /// global memory; it `moves` so many bytes a lane, to so far behind its address.
+    pub(in crate::sim) fn async_copy(
+        &mut self,
+        id: Inst,
+        inst: &InstData,
+        moves: Option<(u32, i32)>,
+    ) {
+        let step = match (inst.op.effects().tokens, moves) {
+            (Tokens::Starts, Some((bytes, offset))) => {
                 let [place, source] = [Space::Shared, Space::Global]
                     .map(|space| self.operand(inst, Operand::Address(space)));
                 let (Some(place), Some(source)) = (place, source) else { return };
@@ -265,8 +272,10 @@ impl Compiler<'_> {
                 self.access(MemoryOp { predicate, ..read }, AccessKind::Load, bytes);
                 Step::Begin { index, filled: self.operand(inst, Operand::Filled) }
             }
-            AsyncCopy::Commit => Step::Commit,
-            AsyncCopy::Wait { pending } => Step::Wait { pending },
+            (Tokens::Commits, _) => Step::Commit,
+            (Tokens::Awaits { pending }, _) => Step::Wait { pending },
+            // No other step is one of copies.
+            _ => return,
         };
         self.act(Act::AsyncCopy(step));
     }

@@ -77,6 +77,8 @@ impl Compiler<'_> {
         let (shared, global) = match copy {
             BulkCopy::ToShared => (AccessKind::Store, AccessKind::Load),
             BulkCopy::ToGlobal => (AccessKind::Load, AccessKind::Store),
+            BulkCopy::Commit => return self.act(Act::BulkCommit),
+            BulkCopy::Wait { pending, reads } => return self.act(Act::BulkWait { pending, reads }),
         };
         let piece = BulkCopy::ALIGN;
         let of = |space, row| MemoryOp::plain(id, (space, row, 0), piece);

@@ -152,17 +152,7 @@ impl<'k> Instance<'k> {
             OpKind::Load(_) | OpKind::Store(_) | OpKind::Atomic { .. } => {
                 self.access(id, op, &operands, world)?;
             }
-            OpKind::LocalAlloc
-            | OpKind::LocalLoad
-            | OpKind::LocalStore
-            | OpKind::LocalDealloc
-            | OpKind::MemdescIndex
-            | OpKind::MemdescSubslice { .. }
-            | OpKind::MemdescTrans { .. }
-            | OpKind::MemdescReshape
-            | OpKind::MemdescReinterpret
-            | OpKind::AsyncCopy(_)
-            | OpKind::Transfer(_) => {
+            OpKind::Local(_) | OpKind::AsyncCopy(_) | OpKind::Transfer(_) => {
                 let site = Site { id, op, instance: self.id };
                 let value = self.local.execute(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;

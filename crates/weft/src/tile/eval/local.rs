@@ -14,7 +14,10 @@ use super::world::{Site, World};
 use super::{Fault, pure};
 use crate::dtype::DType;
 use crate::scalar;
-use crate::tile::{AsyncCopy, DescriptorOp, Fetch, OpId, OpKind, Phase, TransferOp, Type, Value};
+use crate::tile::effects::Tokens;
+use crate::tile::{
+    Begun, DescriptorOp, Fetch, LocalOp, OpId, OpKind, Phase, TransferOp, Type, Value,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The bytes of an mbarrier.
@@ -84,37 +87,41 @@ impl Local {
         let token = Some(Bounded::exact(Elements::Same(0)));
         let listed = |places| Some(Bounded::exact(places));
         let (value, fault) = match (&op.kind, operands) {
-            (OpKind::LocalAlloc, source) => {
+            (OpKind::Local(LocalOp::Alloc), source) => {
                 let places = self.allocate(site.id, all * wide);
                 let fault = source.first().and_then(|x| self.store(&places, [all, wide], x));
                 (listed(places), fault)
             }
-            (OpKind::LocalLoad, [places, ..]) => {
+            (OpKind::Local(LocalOp::Load), [places, ..]) => {
                 let (loaded, fault) = self.load(&places.bits, [all, wide]);
                 (Some(loaded), fault)
             }
-            (OpKind::LocalStore, [x, places]) => (None, self.store(&places.bits, count(ty(0)), x)),
-            (OpKind::LocalDealloc, _) => (None, None),
-            (OpKind::MemdescIndex, [places, index]) => {
+            (OpKind::Local(LocalOp::Store), [x, places]) => {
+                (None, self.store(&places.bits, count(ty(0)), x))
+            }
+            (OpKind::Local(LocalOp::Dealloc), _) => (None, None),
+            (OpKind::Local(LocalOp::Index), [places, index]) => {
                 let index = scalar::sign_extend(DType::I32, index.get(0));
                 let [buffers, _] = count(ty(0));
                 (listed(buffer(&places.bits, buffers * wide, all * wide, index)), None)
             }
-            (OpKind::MemdescSubslice { offsets }, [places]) => {
+            (OpKind::Local(LocalOp::Subslice { offsets }), [places]) => {
                 let (from, to) = ty(0).zip(result).ok_or("it lacks its types")?;
                 (listed(part(&places.bits, wide, &from.shape, &to.shape, offsets)), None)
             }
-            (OpKind::MemdescReshape | OpKind::MemdescReinterpret, [places]) => {
+            (OpKind::Local(LocalOp::Reshape | LocalOp::Reinterpret), [places]) => {
                 (Some(places.clone()), None)
             }
-            (OpKind::MemdescTrans { .. }, [places]) => {
+            (OpKind::Local(LocalOp::Trans { .. }), [places]) => {
                 let numbers = Bounded::exact(Elements::from_fn(all, |index| index as u64));
                 let freedom = world.freedom();
                 let turned = pure::evaluate(world, site.instance, op, &[numbers], all, freedom)?;
                 let turned = |index| turned.get(index) as usize;
                 (listed(chosen(&places.bits, wide, all, turned)), None)
             }
-            (OpKind::AsyncCopy(step), _) => (token, self.async_copy(site, *step, operands, world)?),
+            (OpKind::AsyncCopy(step), _) => {
+                (token, self.async_copy(site, step.begun(operands), world)?)
+            }
             (OpKind::Transfer(what), _) => self.transfer(site, *what, operands, world)?,
             _ => return Err(format!("it has {} operands", operands.len())),
         };
@@ -124,36 +131,29 @@ impl Local {
         Ok(value)
     }
 
-    /// Takes a step of asynchronous copies; the first fault.
+    /// Takes a step of asynchronous copies, as its row of effects says; the first fault.
     fn async_copy(
         &mut self,
         site: Site<'_>,
-        step: AsyncCopy,
-        operands: &[Bounded],
+        begun: Option<Begun<Bounded>>,
         world: &mut World<'_, '_>,
     ) -> Result<FirstFault, String> {
-        let options = match step {
-            AsyncCopy::Begin(options) => options,
-            AsyncCopy::Commit => {
-                self.commit();
-                return Ok(None);
+        match site.op.kind.effects().tokens {
+            Tokens::Commits => self.commit(),
+            Tokens::Awaits { pending } => self.wait(pending as usize),
+            _ => {
+                let Begun { pointers, memory, mask, other } =
+                    begun.ok_or("it lacks what it copies from or to")?;
+                let ty = world.kernel.ty(site.op.operands[0]);
+                let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
+                let count = ty.elements() as usize;
+                let sources = Places { count, dtype, pointers: &pointers, mask: mask.as_ref() };
+                let other = other.unwrap_or_else(|| Bounded::exact(Elements::Same(0)));
+                let copied = world.load(site, sources, &other);
+                return Ok(self.copy(&memory.bits, [count, dtype.bytes() as usize], &copied));
             }
-            AsyncCopy::Wait { pending } => {
-                self.wait(pending as usize);
-                return Ok(None);
-            }
-        };
-        let [pointers, places, rest @ ..] = operands else {
-            return Err(format!("it has {} operands", operands.len()));
-        };
-        let ty = world.kernel.ty(site.op.operands[0]);
-        let dtype = ty.element.pointee().ok_or("its first operand is no pointer")?;
-        let elements = ty.elements() as usize;
-        let (mask, other) = rest.split_at(usize::from(options.masked).min(rest.len()));
-        let sources = Places { count: elements, dtype, pointers, mask: mask.first() };
-        let zero = Bounded::exact(Elements::Same(0));
-        let copied = world.load(site, sources, other.first().unwrap_or(&zero));
-        Ok(self.copy(&places.bits, [elements, dtype.bytes() as usize], &copied))
+        }
+        Ok(None)
     }
 
     /// Executes an operation on blocks or mbarriers; its result, if it has one, and the first fault.

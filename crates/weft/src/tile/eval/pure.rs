@@ -6,7 +6,7 @@ use super::elements::{Bounded, Bounds, Elements, strides};
 use super::world::World;
 use crate::dtype::DType;
 use crate::scalar;
-use crate::tile::{Element, Op, OpKind, Type};
+use crate::tile::{Element, LocalOp, Op, OpKind, Type};
 
 /// The result of a pure operation other than a reduction, with how far its elements may be off.
 ///
@@ -76,7 +76,7 @@ fn moved<T: Copy + Default>(
             let repeated = broadcast_strides(&from.shape, &result.shape)?;
             x.strided(&result.shape, &repeated)
         }
-        (OpKind::Trans { order } | OpKind::MemdescTrans { order }, [x], [from]) => {
+        (OpKind::Trans { order } | OpKind::Local(LocalOp::Trans { order }), [x], [from]) => {
             let permuted = permuted_strides(&from.shape, order, &result.shape)?;
             x.strided(&result.shape, &permuted)
         }

@@ -33,8 +33,6 @@ fn runs(op: &Op) -> bool {
             | Op::BulkCopy(_)
             | Op::TensorCopy(_)
             | Op::MakeMap(_)
-            | Op::BulkCommit
-            | Op::BulkWait { .. }
             | Op::Roles(_)
             | Op::If
             | Op::Loop

@@ -126,10 +126,10 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("tensor copy to global", Op::TensorCopy(TensorCopy { map, way: TensorWay::ToGlobal })),
         ("tensor sum", Op::TensorCopy(TensorCopy { map, way: TensorWay::Reduce(Rmw::FAdd) })),
         ("make map", Op::MakeMap(MakeMap { map, nan: false })),
-        ("bulk commit", Op::BulkCommit),
-        ("bulk wait", Op::BulkWait { pending: 0, reads: false }),
-        ("bulk wait for reads", Op::BulkWait { pending: 0, reads: true }),
-        ("bulk wait for older", Op::BulkWait { pending: 1, reads: true }),
+        ("bulk commit", Op::BulkCopy(BulkCopy::Commit)),
+        ("bulk wait", Op::BulkCopy(BulkCopy::Wait { pending: 0, reads: false })),
+        ("bulk wait for reads", Op::BulkCopy(BulkCopy::Wait { pending: 0, reads: true })),
+        ("bulk wait for older", Op::BulkCopy(BulkCopy::Wait { pending: 1, reads: true })),
         ("barrier warp", Op::Barrier(BarrierScope::Warp)),
         ("barrier block", Op::Barrier(BarrierScope::Block)),
         ("asm pure", asm(true)),
@@ -225,7 +225,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         }
         Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } => (smallvec![], &[]),
         Op::Fence { .. } | Op::ProxyFence | Op::NamedBarrier(_) => (smallvec![], &[]),
-        Op::BulkCommit | Op::BulkWait { .. } => (smallvec![], &[]),
+        Op::BulkCopy(BulkCopy::Commit | BulkCopy::Wait { .. }) => (smallvec![], &[]),
         Op::Mbarrier(op) => {
             let address = place(build, at.base, false);
             let mut operands: SmallVec<[Value; 4]> = smallvec![address];
