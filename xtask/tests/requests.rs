@@ -149,7 +149,8 @@ fn words_before<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a st
 /// The schema of each request.
 fn defined() -> BTreeMap<&'static str, Value> {
     let Requests { names, mut definitions } = requests();
-    names.into_iter().map(|(name, schema)| (name, definitions.remove(&schema).unwrap())).collect()
+    let mut schema = |known: &String| definitions.remove(known).expect("each has one");
+    names.iter().map(|(name, known)| (*name, schema(known))).collect()
 }
 
 /// The keys that the functions of the Python package give to requests.

@@ -40,6 +40,7 @@ pub enum AsyncCopy {
 }
 
 /// What a copy is begun with.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun<V> {
     pub(crate) pointers: V,
     pub(crate) memory: V,
