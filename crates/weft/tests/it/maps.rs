@@ -473,23 +473,23 @@ fn a_round_waits_once_and_meets_once() {
         bar.sync 0;
         @!%p24 bra $L_end_37;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r13], %r22;
-        cvta.param.u64 %rdt0, %rdt1;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rdt0, {%r2, %r8}], [%r13];
+        cvta.param.u64 %rdt1, %rdt0;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rdt1, {%r2, %r8}], [%r13];
         $L_end_37:
         @!%p24 bra $L_end_42;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r13], %r22;
-        cvta.param.u64 %rdt2, %rdt3;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%rdt2, {%r9, %r2}], [%r13];
+        cvta.param.u64 %rdt3, %rdt2;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%rdt3, {%r9, %r2}], [%r13];
         $L_end_42:
         @!%p29 bra $L_end_52;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r28], %r22;
-        cvta.param.u64 %rdt4, %rdt5;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r27], [%rdt4, {%r4, %r8}], [%r28];
+        cvta.param.u64 %rdt5, %rdt4;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r27], [%rdt5, {%r4, %r8}], [%r28];
         $L_end_52:
         @!%p29 bra $L_end_58;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r28], %r22;
-        cvta.param.u64 %rdt6, %rdt7;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r30], [%rdt6, {%r9, %r4}], [%r28];
+        cvta.param.u64 %rdt7, %rdt6;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r30], [%rdt7, {%r9, %r4}], [%r28];
         $L_end_58:
         $L_loop_73:
         @%p115 bra $L_end_73;
@@ -506,13 +506,13 @@ fn a_round_waits_once_and_meets_once() {
         bar.sync 0;
         @!%p289 bra $L_end_135;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r288], %r22;
-        cvta.param.u64 %rdt8, %rdt9;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r286], [%rdt8, {%r284, %r8}], [%r288];
+        cvta.param.u64 %rdt9, %rdt8;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r286], [%rdt9, {%r284, %r8}], [%r288];
         $L_end_135:
         @!%p289 bra $L_end_141;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r288], %r22;
-        cvta.param.u64 %rdt10, %rdt11;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r290], [%rdt10, {%r9, %r284}], [%r288];
+        cvta.param.u64 %rdt11, %rdt10;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r290], [%rdt11, {%r9, %r284}], [%r288];
         $L_end_141:
         bra.uni $L_loop_73;
         $L_end_73:

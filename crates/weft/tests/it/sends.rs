@@ -434,7 +434,7 @@ fn a_tile_waits_until_the_last_one_was_read() {
         fence.proxy.async.shared::cta;
         bar.sync 0;
         cp.async.bulk.wait_group 0;
-        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt12, {%r66, %r65}], [%r40];
+        cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rdt13, {%r66, %r65}], [%r40];
         cp.async.bulk.commit_group;
         cp.async.bulk.wait_group.read 0;
         ret;
