@@ -167,6 +167,7 @@ const HOUSES: [House; 4] = [
                     "scalar",
                 ],
             ),
+            ("late", &["dtype", "id", "simplify", "tile"]),
             (
                 "compile",
                 &[
@@ -179,6 +180,7 @@ const HOUSES: [House; 4] = [
                     "fuse",
                     "id",
                     "lane",
+                    "late",
                     "lower",
                     "memory",
                     "pipeline",

@@ -223,8 +223,8 @@ fn the_stub_of_kernels_has_keys_and_types_of_a_request() {
     for parameter in parameters.lines().map(|line| line.trim().trim_end_matches(',')) {
         let Some((key, told)) = parameter.split_once(": ") else { continue };
         let (ty, default) = told.split_once(" = ").map_or((told, None), |(ty, by)| (ty, Some(by)));
-        // Tensor maps are the Triton plug-in's own business.
-        if key == "tensor_maps" {
+        // Tensor maps, and the memory in which kernels make them, are the Triton plug-in's own business.
+        if matches!(key, "tensor_maps" | "scratch") {
             continue;
         }
         let schema = &definitions["CompileRequest"];

@@ -105,9 +105,9 @@
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
 //! | [`assign`] | in which layout each value lives: its home |
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
-//! | [`late`] | products of warpgroups: begun late where registers are scarce |
 //! | [`lower`] | `tile` and homes, lowered to `lane` with `movement` |
 //! | [`simplify`] | small passes over `lane` |
+//! | [`late`] | products of warpgroups: begun late where registers are scarce |
 //! | [`conversion`] | one movement as a device function |
 //! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
 //! | [`emit`] | prints `lane` as PTX, CUDA and HIP |
@@ -144,9 +144,9 @@ pub mod unplace;
 pub mod pipeline;
 pub mod assign;
 pub mod factors;
-pub mod late;
 pub mod lower;
 pub mod simplify;
+pub mod late;
 pub mod conversion;
 pub mod sim;
 pub mod emit;
