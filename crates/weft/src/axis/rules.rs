@@ -135,7 +135,7 @@ pub(super) fn divide(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
     if !y.strides.are_uniform() {
         return quotient;
     }
-    let likely = Some(x.likely().likely_quotient(y.constant));
+    let likely = y.constant.is_none().then(|| x.likely().likely_quotient());
     if rounds_down {
         // Elements that may wrap have quotients that wrap elsewhere.
         let exact = divisor.exact && x.range.is_natural();
@@ -162,7 +162,8 @@ pub(super) fn remainder(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
     if !y.strides.are_uniform() {
         return rest;
     }
-    let likely = Some(x.likely().likely_remainder(y.constant));
+    // Such a divisor is larger than what a tile reaches.
+    let likely = y.constant.is_none().then(|| x.likely().clone());
     if rounds_down {
         let strides = x.strides.remainder(divisor.power, divisor.exact);
         Facts { strides, ..rest }.and_likely(likely)

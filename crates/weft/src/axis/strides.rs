@@ -23,11 +23,6 @@ fn bits(shape: &[u64]) -> usize {
     shape.iter().map(|extent| extent.trailing_zeros() as usize).sum()
 }
 
-/// A step as a number with a sign.
-fn far(step: u64) -> i64 {
-    step.cast_signed()
-}
-
 impl Strides {
     /// Elements of which nothing is known.
     pub(super) fn unknown(shape: &[u64]) -> Self {
@@ -179,19 +174,10 @@ impl Strides {
         Self { first: if whole { MOST } else { power_here }, steps: steps.collect() }
     }
 
-    /// What a quotient's steps most often are: those of the dividend in multiples of the divisor. A divisor that
-    /// only a run tells is taken for larger than all that a tile reaches by known steps: it is the size of an axis.
-    pub(super) fn likely_quotient(&self, divisor: Option<u64>) -> Self {
-        let quotient = |step: u64| divisor.map_or(0, |divisor| far(step) / far(divisor).max(1));
-        let steps = self.steps.iter().map(|step| step.map(|step| quotient(step) as u64));
-        Self { first: 1, steps: steps.collect() }
-    }
-
-    /// What a remainder's steps most often are.
-    pub(super) fn likely_remainder(&self, divisor: Option<u64>) -> Self {
-        let rest = |step: u64| divisor.map_or(far(step), |divisor| far(step) % far(divisor).max(1));
-        let steps = self.steps.iter().map(|step| step.map(|step| rest(step) as u64));
-        Self { first: 1, steps: steps.collect() }
+    /// What a quotient's steps most often are where only a run tells the divisor: it is the size of an axis, larger than
+    /// all that a tile reaches by known steps.
+    pub(super) fn likely_quotient(&self) -> Self {
+        Self { first: 1, steps: self.steps.iter().map(|step| step.map(|_| 0)).collect() }
     }
 
     /// Takes over what the facts of each axis say: its lowest bits count up by one, or add nothing.

@@ -89,7 +89,7 @@ use crate::lane::{IdKind, Inst, InstData, Op, Param, Program, TensorMap};
 use crate::location::Locations;
 use crate::scalar::{Binary, Cast};
 use lines::Lines;
-use writer::{Class, Reg, Writer, push, put};
+use writer::{Class, Reg, Vector, Writer, push, put};
 
 /// The symbol of the block's shared memory.
 const SHARED: &str = "global_smem";
@@ -406,7 +406,10 @@ fn value(w: &mut Writer<'_>, inst: &InstData, dtype: DType, d: Reg) -> Result<()
         }
         (Op::RoundPair(to), &[x, y]) => narrow::round_pair(w, *to, d, [x, y]),
         (Op::WidenPair(from), &[x]) => narrow::widen_pair(w, *from, d, x),
-        (Op::Bytes, &[x, y, selector]) => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
+        (Op::Bytes, &[x, y, selector]) => match w.halves(&inst.operands) {
+            Some(halves) => put!(w, "mov.b32 {d}, {}", Vector(&halves)),
+            None => put!(w, "prmt.b32 {d}, {x}, {y}, {selector}"),
+        },
         (Op::Offset, &[base, offset]) => {
             let wide = w.temp(d.class);
             put!(w, "cvt.u64.u32 {wide}, {offset}");

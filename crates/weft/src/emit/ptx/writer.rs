@@ -151,6 +151,8 @@ pub(super) struct Writer<'a> {
     rounded: IdMap<Value, Option<(&'static str, Value)>>,
     /// The narrow integers that are bytes of other values, from which byte on.
     parts: IdMap<Value, Option<(Value, u32)>>,
+    /// The words that are halves with zeros above.
+    extended: IdMap<Value, Option<Value>>,
     /// Those that were loaded as bytes of words.
     loaded: IdMap<Value, Option<Part>>,
     /// The sums that say no rounding; see [`float::plain_sums`].
@@ -184,7 +186,7 @@ impl<'a> Writer<'a> {
         let (mut constants, mut rounded) = (IdMap::default(), IdMap::default());
         // What stands in the lowest bits of a word, and the narrow integers there.
         let (mut moved, mut parts) = (IdMap::default(), IdMap::default());
-        let mut is_taken = IdMap::default();
+        let (mut is_taken, mut extended) = (IdMap::default(), IdMap::default());
         program.walk(&program.body, &mut |_, inst| {
             if !matches!(inst.op, Op::Store { .. }) {
                 inst.operands.iter().for_each(|&value| is_taken.set(value, true));
@@ -204,6 +206,11 @@ impl<'a> Writer<'a> {
             {
                 let bits = constants[by].filter(|bits| bits.is_multiple_of(8));
                 moved.set(result, bits.map(|bits| (word, bits as u32 / 8)));
+            }
+            (Op::Cast(Cast::ExtU), &[half], &[result])
+                if program.dtype(half).bits() == 16 && !tied.is_shared(half) =>
+            {
+                extended.set(result, Some(half).filter(|_| program.dtype(result) == DType::I32));
             }
             (Op::Cast(Cast::Trunc), &[word], &[result])
                 if program.dtype(word) == DType::I32 && !tied.is_shared(word) =>
@@ -230,6 +237,7 @@ impl<'a> Writer<'a> {
             is_taken,
             rounded,
             parts,
+            extended,
             loaded: IdMap::default(),
             plain_sums: float::plain_sums(program),
             uniform: Uniform::of(program),
@@ -343,6 +351,18 @@ impl<'a> Writer<'a> {
             return Some(Part { word: self.reg(word), byte });
         }
         self.loaded[value]
+    }
+
+    /// The two halves of which a permute of bytes makes a word, if it does: an assembler knows a word by its halves
+    /// where they are named, and computes both at once.
+    pub(super) fn halves(&mut self, operands: &[Value]) -> Option<[Reg; 2]> {
+        const LOWER_HALVES: u64 = 0x5410;
+        let &[low, high, selector] = operands else { return None };
+        if self.constants[selector] != Some(LOWER_HALVES) {
+            return None;
+        }
+        let (low, high) = (self.extended[low]?, self.extended[high]?);
+        Some([low, high].map(|half| self.reg(half)))
     }
 
     /// Notes that a narrow integer was loaded as part of a word.
