@@ -114,9 +114,8 @@ pub(super) fn round_pair(w: &mut Writer<'_>, dtype: DType, d: Reg, [x, y]: [Reg;
     put!(w, "or.b16 {d}, {low}, {high}");
 }
 
-/// An f32 as a bf16, as the lower one of two. The instruction that rounds one by itself has a quarter of the rate
-/// (rounding and widening again on an H100: 534 µs by it, 228 µs by pairs), and of two that stand side by side an
-/// assembler makes one.
+/// An f32 as a bf16, as the lower one of two. The instruction that rounds one by itself is slower (rounding and widening
+/// on an H100: 534 µs by it, 228 µs by pairs), and of two that stand side by side an assembler makes one.
 pub(super) fn round_single(w: &mut Writer<'_>, rounding: &str, d: Reg, x: Reg) {
     let both = w.temp(Class::B32);
     put!(w, "cvt.{rounding}.bf16x2.f32 {both}, 0f00000000, {x}");

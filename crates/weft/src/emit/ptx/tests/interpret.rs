@@ -201,6 +201,11 @@ impl Machine<'_> {
         let name: Vec<&str> = name.iter().map(String::as_str).collect();
         let (op, last) = (name[0], name[name.len() - 1]);
         match (op, &operands[..]) {
+            ("mov", [d, low, high]) if low.starts_with('{') => {
+                let low = self.operand(low.trim_start_matches('{')) & mask(16);
+                let high = self.operand(high.trim_end_matches('}')) & mask(16);
+                return self.write(d, high << 16 | low);
+            }
             ("mov", [low, high, x]) if low.starts_with('{') => {
                 let x = self.operand(x);
                 self.write(low.trim_start_matches('{'), x);

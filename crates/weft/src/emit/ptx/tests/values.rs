@@ -168,6 +168,22 @@ fn loaded_parts_of_words_become_floats() {
     }
 }
 
+/// A permute that puts two halves together names them, in their order; another one is a permute.
+#[test]
+fn halves_of_words_are_named() {
+    for (selector, named) in [(0x5410, true), (0x1054, false)] {
+        let program = elementwise("halves", &[DType::I16; 2], |b, x| {
+            let [low, high] = [x[0], x[1]].map(|half| b.cast(Cast::ExtU, half, DType::I32));
+            let selector = b.constant(DType::I32, selector);
+            b.emit(Op::Bytes, smallvec![low, high, selector], &[DType::I32])[0]
+        });
+        let text = print(&program, target("sm_90")).unwrap();
+        assert_eq!(text.contains("prmt"), !named, "{text}");
+        let want = if named { 0xfedc_8123 } else { 0x8123_fedc };
+        assert_eq!(Kernel::read(&text).run(&[0x8123, 0xfedc]), want, "{text}");
+    }
+}
+
 /// Products of extended factors, by two values and by constants at the ends of what 32 bits hold, are one
 /// instruction where both are extended alike, and right always.
 #[test]
