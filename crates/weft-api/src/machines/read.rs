@@ -302,14 +302,7 @@ fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineErr
     let known = Fragments::ALL.map(|fragments| (fragments.word(), fragments));
     // Files that do not say are of the time when there was `mma` alone.
     let fragments = object.find("fragments").map_or(Ok(Fragments::Mma), |at| at.word(&known))?;
-    // Four lanes of one word each along the summed index at least.
-    let least = 4 * (32 / left.bits()).max(1);
-    let (rows, columns, summed) = match fragments {
-        Fragments::Mma => (8..=16, 8..=8, least..=256),
-        Fragments::Wgmma => (64..=64, 8..=256, 2 * least..=2 * least),
-        Fragments::Mfma => (16..=32, 16..=32, 2..=64),
-        Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => (16..=16, 16..=16, 16..=16),
-    };
+    let [rows, columns, summed] = fragments.sizes(left.bits());
     let multiply = MatrixMultiply {
         name: Cow::Owned(object.get("name")?.text()?.to_owned()),
         rows: object.get("rows")?.power(rows)?,

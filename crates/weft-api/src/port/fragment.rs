@@ -1,8 +1,8 @@
 //! Fragments of matrix instructions on another machine.
 
 use weft::dtype::DType;
-use weft_layout::family::{AmdMfma, AmdWmma, DotOperand, Family};
-use weft_layout::machine::{Fragments, MatrixMultiply, Number, Part};
+use weft_layout::family::{AmdMfma, DotOperand, Family};
+use weft_layout::machine::{MatrixMultiply, Number, Part};
 use weft_layout::space::{Label, REGISTER};
 use weft_layout::{Layout, Machine};
 
@@ -54,7 +54,7 @@ pub(super) fn of(
     };
     let multiply = machine.matrix_multiplies.iter().filter(fits).max_by_key(rate)?;
     let warps = fewer(&mma.warps_per_cta, machine.lanes_log2);
-    let parent = family_of(multiply, machine, &warps, shape.len())?;
+    let parent = family_of(multiply, machine, &warps)?;
     let family = match operand {
         None => parent,
         Some(operand) => {
@@ -107,45 +107,16 @@ fn along(multiply: &MatrixMultiply, operand: u32) -> Option<u32> {
     Some(1 << bits.count())
 }
 
-/// The result of an instruction as a family.
-fn family_of(
-    multiply: &MatrixMultiply,
-    machine: &Machine,
-    warps: &[u64],
-    rank: usize,
-) -> Option<Family> {
-    let wmma = |version| {
-        let mut bases = Vec::new();
-        for (dim, &count) in warps.iter().enumerate().rev() {
-            for bit in 0..count.trailing_zeros() {
-                bases.push((0..rank).map(|axis| if axis == dim { 1 << bit } else { 0 }).collect());
-            }
-        }
-        Family::AmdWmma(AmdWmma {
-            version,
-            is_transposed: false,
-            register: Vec::new(),
-            warp: bases,
-            blocks: Vec::new(),
-            instr_shape: AmdWmma::DEFAULT_SHAPE,
-        })
+/// The sum of an instruction of AMD's as a family, over so many warps along each axis.
+fn family_of(multiply: &MatrixMultiply, machine: &Machine, warps: &[u64]) -> Option<Family> {
+    let version = match &*machine.name {
+        "gfx90a" => 2,
+        "gfx942" => 3,
+        _ => 4,
     };
-    match multiply.fragments {
-        Fragments::Mfma => Some(Family::AmdMfma(AmdMfma {
-            version: match &*machine.name {
-                "gfx90a" => 2,
-                "gfx942" => 3,
-                _ => 4,
-            },
-            warps_per_cta: warps.to_vec(),
-            instr_shape: [multiply.rows, multiply.columns, multiply.summed].map(u64::from).into(),
-            is_transposed: false,
-            blocks: Vec::new(),
-            tiles_per_warp: Vec::new(),
-            element_bit_width: multiply.sum.bits(),
-        })),
-        Fragments::WmmaGfx11 => Some(wmma(1)),
-        Fragments::WmmaGfx12 => Some(wmma(2)),
+    match multiply.family(warps) {
+        Family::AmdMfma(mfma) => Some(Family::AmdMfma(AmdMfma { version, ..mfma })),
+        family @ Family::AmdWmma(_) => Some(family),
         _ => None,
     }
 }

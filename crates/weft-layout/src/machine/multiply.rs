@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 
 use super::Machine;
 use crate::{
@@ -152,6 +152,19 @@ impl Fragments {
             Fragments::Mfma => "mfma",
             Fragments::WmmaGfx11 => "wmma_gfx11",
             Fragments::WmmaGfx12 => "wmma_gfx12",
+        }
+    }
+
+    /// How many rows, columns and products of a sum an instruction may have whose factors have numbers of so
+    /// many bits. Which of these there are a machine's rows say.
+    pub fn sizes(self, factor_bits: u32) -> [RangeInclusive<u32>; 3] {
+        // Four lanes of one word each along the summed index at least.
+        let least = 4 * 32_u32.checked_div(factor_bits).unwrap_or(1).max(1);
+        match self {
+            Fragments::Mma => [8..=16, 8..=8, least..=256],
+            Fragments::Wgmma => [64..=64, 8..=256, 2 * least..=2 * least],
+            Fragments::Mfma => [16..=32, 16..=32, 2..=64],
+            Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => [16..=16, 16..=16, 16..=16],
         }
     }
 }
@@ -360,7 +373,7 @@ impl MatrixMultiply {
     /// ```
     pub fn fragment(&self, part: Part) -> Result<Layout, FamilyError> {
         let shape = self.shape(part).map(u64::next_power_of_two);
-        let result = Box::new(self.result());
+        let result = Box::new(self.family(&[self.warps().into(), 1]));
         let layout = match part {
             Part::Sum => result.layout(&shape),
             Part::Left | Part::Right => {
@@ -372,36 +385,43 @@ impl MatrixMultiply {
         Ok(layout.remove_zero_columns(REGISTER)?.0)
     }
 
-    /// The family of the sum.
-    fn result(&self) -> Family {
+    /// The family of the sum, where so many warps share the tensor along each of its axes.
+    pub fn family(&self, warps: &[u64]) -> Family {
         let [rows, columns] = self.shape(Part::Sum).map(u64::next_power_of_two);
-        let warps = u64::from(self.warps());
+        let summed = u64::from(self.summed);
         let nvidia = |version_major, instr_shape: Vec<u64>| NvidiaMma {
             version_major,
             version_minor: 0,
-            warps_per_cta: [warps, 1].into(),
+            warps_per_cta: warps.to_vec(),
             instr_shape,
             blocks: Vec::new(),
+        };
+        // One basis vector for each bit of the warp's number, the last axis first.
+        let along = |axis: usize, bit: u32| {
+            (0..warps.len()).map(|at| if at == axis { 1 << bit } else { 0 }).collect()
+        };
+        let each = |(axis, count): (usize, &u64)| {
+            (0..count.trailing_zeros()).map(move |bit| along(axis, bit))
         };
         let wmma = |version| AmdWmma {
             version,
             is_transposed: self.transposed,
             register: Vec::new(),
-            warp: Vec::new(),
+            warp: warps.iter().enumerate().rev().flat_map(each).collect(),
             blocks: Vec::new(),
-            instr_shape: [rows, columns, self.summed.into()],
+            instr_shape: [rows, columns, summed],
         };
         match self.fragments {
             Fragments::Mma => Family::NvidiaMma(nvidia(2, [rows, columns].into())),
             Fragments::Wgmma => {
-                let summed = self.summed.into();
-                Family::NvidiaMma(nvidia(3, [rows / warps, columns, summed].into()))
+                let each_warp = rows / u64::from(self.warps());
+                Family::NvidiaMma(nvidia(3, [each_warp, columns, summed].into()))
             }
             Fragments::Mfma => Family::AmdMfma(AmdMfma {
                 // No layout depends on it.
                 version: 3,
-                warps_per_cta: [1, 1].into(),
-                instr_shape: [rows, columns].into(),
+                warps_per_cta: warps.to_vec(),
+                instr_shape: [rows, columns, summed].into(),
                 is_transposed: self.transposed,
                 blocks: Vec::new(),
                 tiles_per_warp: Vec::new(),

@@ -48,6 +48,13 @@ pub struct Target {
     pub generation: Generation,
 }
 
+/// A builtin of clang for a matrix instruction.
+pub(in crate::emit) struct Builtin {
+    pub(in crate::emit) name: String,
+    /// Whether it is older than the type bf16, and takes shorts for such numbers.
+    pub(in crate::emit) takes_shorts: bool,
+}
+
 /// AMD's instruction sets, as far as they differ here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Generation {
@@ -117,7 +124,7 @@ impl Target {
     }
 
     /// The builtin of clang for a matrix instruction, if the target has it.
-    pub(in crate::emit) fn builtin(&self, multiply: MatrixMultiply) -> Option<String> {
+    pub(in crate::emit) fn builtin(&self, multiply: MatrixMultiply) -> Option<Builtin> {
         let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = multiply;
         if !self.has(multiply) {
             return None;
@@ -141,14 +148,14 @@ impl Target {
             (_, left) if left.is_f8() => format!("_{}_{}", eighth(left), eighth(right)),
             _ => format!("_{left}"),
         };
-        Some(match fragments {
+        let (family, ending, takes_shorts) = match fragments {
             Fragments::Mma => return None,
-            Fragments::Mfma => format!("__builtin_amdgcn_mfma_{sum}_{shape}{factors}"),
-            Fragments::WmmaGfx11 => format!("__builtin_amdgcn_wmma_{sum}_{shape}{factors}_w32"),
-            Fragments::WmmaGfx12 => {
-                format!("__builtin_amdgcn_wmma_{sum}_{shape}{factors}_w32_gfx12")
-            }
-        })
+            Fragments::Mfma => ("mfma", "", in_lane == 4),
+            Fragments::WmmaGfx11 => ("wmma", "_w32", true),
+            Fragments::WmmaGfx12 => ("wmma", "_w32_gfx12", true),
+        };
+        let name = format!("__builtin_amdgcn_{family}_{sum}_{shape}{factors}{ending}");
+        Some(Builtin { name, takes_shorts })
     }
 }
 

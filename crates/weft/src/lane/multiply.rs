@@ -63,6 +63,11 @@ impl Fragments {
         }
     }
 
+    /// The kind of a name.
+    pub fn by_word(word: &str) -> Option<Fragments> {
+        Fragments::ALL.into_iter().find(|of| of.word() == word)
+    }
+
     /// The logarithm of the lanes of a warp.
     pub fn lanes_log2(self) -> u32 {
         match self {

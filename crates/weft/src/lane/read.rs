@@ -422,8 +422,7 @@ impl<'a> Reader<'a> {
             ("yield", []) => Op::Yield,
             ("return", []) => Op::Return,
             (word, [shape, sum, left, right]) => {
-                let fragments = Fragments::ALL.into_iter().find(|of| of.word() == word);
-                let fragments = fragments.ok_or_else(none)?;
+                let fragments = Fragments::by_word(word).ok_or_else(none)?;
                 let [rows, columns, summed] = sizes(shape)?;
                 let [sum, left, right] = [dtype(sum)?, dtype(left)?, dtype(right)?];
                 let multiply =

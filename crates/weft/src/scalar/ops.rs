@@ -86,6 +86,15 @@ named_enum! {
     }
 }
 
+impl Unary {
+    /// Whether no machine has an instruction that is close enough: lowering then writes an algorithm of other
+    /// operations, and no printer sees it. Such an operation has libdevice's name.
+    pub fn is_algorithm(self) -> bool {
+        use Unary::{Cos, Erf, Expm1, Log, Log1p, Log2, Sin, Tanh};
+        matches!(self, Log | Log2 | Sin | Cos | Tanh | Erf | Expm1 | Log1p)
+    }
+}
+
 named_enum! {
     /// Operations of two operands of one type and a result of that type.
     Binary {

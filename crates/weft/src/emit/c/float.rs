@@ -59,14 +59,7 @@ pub(super) fn unary(
             let root = dialect.double_root(x);
             if cuda { format!("__drcp_rn({root})") } else { format!("1.0 / {root}") }
         }
-        Unary::Log
-        | Unary::Log2
-        | Unary::Log1p
-        | Unary::Sin
-        | Unary::Cos
-        | Unary::Tanh
-        | Unary::Erf
-        | Unary::Expm1 => {
+        op if op.is_algorithm() => {
             return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
         }
         Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest => {

@@ -4,6 +4,7 @@
 use super::dialect::Dialect;
 use super::writer::{Writer, c_type, put};
 use crate::dtype::DType;
+use crate::emit::hip::Builtin;
 use crate::emit::{Unsupported, ptx};
 use crate::lane::{Fragments, InstData, MatrixMultiply, Words};
 
@@ -62,10 +63,13 @@ fn cuda(instruction: &str, [left, right, sum]: [Words; 3]) -> String {
 }
 
 /// The builtin, whose matrices are vectors.
-fn hip(builtin: &str, multiply: MatrixMultiply) -> String {
+fn hip(builtin: &Builtin, multiply: MatrixMultiply) -> String {
     let [left, right, sum] = multiply.words();
     let factors = [('a', left, multiply.left), ('b', right, multiply.right)];
-    let [a, b] = factors.map(|(letter, words, dtype)| vector(multiply, letter, words, dtype));
+    let Builtin { name, takes_shorts } = builtin;
+    let [a, b] = factors.map(|(letter, words, dtype)| {
+        vector(multiply, letter, words, dtype, *takes_shorts)
+    });
     let element = match multiply.sum {
         DType::F32 => "float",
         DType::F64 => "double",
@@ -73,10 +77,10 @@ fn hip(builtin: &str, multiply: MatrixMultiply) -> String {
     };
     let numbers = names('d', sum);
     let call = match (multiply.fragments, multiply.left) {
-        (Fragments::Mfma, _) => format!("{builtin}({a}, {b}, d, 0, 0, 0)"),
+        (Fragments::Mfma, _) => format!("{name}({a}, {b}, d, 0, 0, 0)"),
         // The factors are signed, and sums wrap around.
-        (_, DType::I8) => format!("{builtin}(true, {a}, true, {b}, d, false)"),
-        _ => format!("{builtin}({a}, {b}, d)"),
+        (_, DType::I8) => format!("{name}(true, {a}, true, {b}, d, false)"),
+        _ => format!("{name}({a}, {b}, d)"),
     };
     let own = c_type(sum.dtype);
     let signed: Vec<String> = numbers.iter().map(|name| format!("{element}({name})")).collect();
@@ -99,7 +103,13 @@ fn hip(builtin: &str, multiply: MatrixMultiply) -> String {
 }
 
 /// A factor as the builtin takes it.
-fn vector(multiply: MatrixMultiply, letter: char, words: Words, dtype: DType) -> String {
+fn vector(
+    multiply: MatrixMultiply,
+    letter: char,
+    words: Words,
+    dtype: DType,
+    takes_shorts: bool,
+) -> String {
     let names = names(letter, words);
     if let [name] = &names[..] {
         return match dtype {
@@ -113,9 +123,7 @@ fn vector(multiply: MatrixMultiply, letter: char, words: Words, dtype: DType) ->
     };
     let ty = match (dtype, multiply.fragments) {
         (DType::F16, _) => vector("_Float16", numbers),
-        // Builtins that are older than the type take shorts.
-        (DType::BF16, Fragments::Mfma) if numbers == 4 => vector("short", numbers),
-        (DType::BF16, Fragments::WmmaGfx11 | Fragments::WmmaGfx12) => vector("short", numbers),
+        (DType::BF16, _) if takes_shorts => vector("short", numbers),
         (DType::BF16, _) => vector("__bf16", numbers),
         (_, Fragments::Mfma) if words.count == 2 => "long".into(),
         _ => vector("int", words.count),

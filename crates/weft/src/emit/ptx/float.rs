@@ -109,7 +109,7 @@ pub(super) fn unary(
         put!(w, "{name}.{} {d}, {x}", suffix(dtype));
         return Ok(());
     }
-    if is_composed(op) {
+    if op.is_algorithm() {
         return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
     }
     in_f32(w, dtype, d, [x], |w, d, [x]| match op {
@@ -138,12 +138,6 @@ pub(super) fn unary(
 
 /// Why an operation has no instruction.
 const COMPOSED: &str = "PTX has no such instruction; lowering writes an algorithm of others";
-
-/// Whether an operation is one that lowering writes as others.
-fn is_composed(op: Unary) -> bool {
-    use Unary::{Cos, Erf, Expm1, Log, Log1p, Log2, Sin, Tanh};
-    matches!(op, Sin | Cos | Tanh | Erf | Expm1 | Log | Log2 | Log1p)
-}
 
 fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Unsupported> {
     match op {

@@ -36,13 +36,9 @@ pub(super) fn dtype(number: Number) -> DType {
 /// The lane operation of an instruction of one warp.
 fn operation(instruction: &machine::MatrixMultiply) -> MatrixMultiply {
     let machine::MatrixMultiply { rows, columns, summed, left, right, sum, .. } = instruction;
-    let fragments = match instruction.fragments {
-        // Those of warpgroups stand in a list of their own; the verifier would refuse one.
-        machine::Fragments::Mma | machine::Fragments::Wgmma => Fragments::Mma,
-        machine::Fragments::Mfma => Fragments::Mfma,
-        machine::Fragments::WmmaGfx11 => Fragments::WmmaGfx11,
-        machine::Fragments::WmmaGfx12 => Fragments::WmmaGfx12,
-    };
+    // Both sides have one name for a kind. Those of warpgroups stand in a list of their own; the verifier would
+    // refuse one.
+    let fragments = Fragments::by_word(instruction.fragments.word()).unwrap_or(Fragments::Mma);
     let [left, right] = exchanged_if(instruction.transposed, [left, right]);
     MatrixMultiply {
         fragments,
@@ -318,4 +314,22 @@ fn summed(
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_layout::Machine;
+
+    #[test]
+    fn every_instruction_of_a_machine_is_an_operation_of_its_kind() {
+        for machine in Machine::ALL {
+            let all = machine.matrix_multiplies.iter();
+            for instruction in all.flat_map(|of| [Some(of.clone()), of.exchanged()]).flatten() {
+                let operation = operation(&instruction);
+                assert_eq!(operation.fragments.word(), instruction.fragments.word());
+                assert!(operation.exists(), "{}: {operation:?}", instruction.name);
+            }
+        }
+    }
 }

@@ -14,17 +14,10 @@ use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
 use crate::tile::{Element, OpKind, Value};
 
-/// The functions that are one operation of one operand.
+/// The functions that are one operation of one operand, beside those that are algorithms
+/// ([`Unary::is_algorithm`]), which have libdevice's names.
 const UNARY: &[(&str, Unary)] = &[
-    ("sin", Unary::Sin),
-    ("cos", Unary::Cos),
-    ("erf", Unary::Erf),
-    ("tanh", Unary::Tanh),
     ("exp2", Unary::Exp2),
-    ("expm1", Unary::Expm1),
-    ("log", Unary::Log),
-    ("log2", Unary::Log2),
-    ("log1p", Unary::Log1p),
     ("sqrt", Unary::SqrtPrecise),
     ("rsqrt", Unary::Rsqrt),
     ("fabs", Unary::Abs),
@@ -91,8 +84,10 @@ impl Rewriter<'_, '_, '_> {
             return None;
         }
         let ty = self.ty(first);
-        let unary = UNARY.iter().chain(FAST.iter().filter(|_| float == DType::F32));
-        let unary = unary.map(|&(name, op)| (name, OpKind::Unary(op), 1));
+        let unary = UNARY.iter().chain(FAST.iter().filter(|_| float == DType::F32)).copied();
+        let algorithms = Unary::ALL.iter().copied().filter(|op| op.is_algorithm());
+        let unary = unary.chain(algorithms.map(|op| (op.name(), op)));
+        let unary = unary.map(|(name, op)| (name, OpKind::Unary(op), 1));
         let binary = BINARY.iter().map(|&(name, op)| (name, OpKind::Binary(op), 2));
         let functions = Function::ALL
             .iter()
