@@ -1,7 +1,7 @@
 //! The blocks that a machine runs at the same time.
 
 use crate::answer::OccupancyAnswer;
-use weft::lane::{Op, Program};
+use weft::lane::{Op, Program, WarpgroupOp};
 use weft_layout::Machine;
 
 /// In how many registers of a thread a multiprocessor is shared out: NVIDIA's give a warp 256 at a time
@@ -88,7 +88,7 @@ pub(crate) fn second_assembly(
     let ops = program.insts.values().map(|inst| &inst.op);
     // The sums of products stay in registers, and what is in flight may not move: there is less to be had.
     let share = ops.map(|op| match op {
-        Op::WarpgroupMultiply { .. } => 90,
+        Op::Warpgroup(WarpgroupOp::Multiply(_)) => 90,
         Op::MatrixMultiply { .. } => 70,
         _ => 55,
     });

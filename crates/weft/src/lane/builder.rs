@@ -3,11 +3,10 @@
 use super::division::Quotient;
 use super::strength::StridedSums;
 use super::{
-    Access, BarrierScope, IdKind, Inst, InstData, MatrixMultiply, Mbarrier, Multiprocessor, Op,
-    Param, Program, Region, Role, Shared, SharedData, Space, TensorMap, Value, ValueData,
-    WarpgroupMultiply,
+    Access, BarrierScope, IdKind, Inst, InstData, Mbarrier, Multiprocessor, Op, Param, Program,
+    Region, Role, Shared, SharedData, Space, TensorMap, Value, ValueData,
 };
-use crate::atomic::{Order, Scope};
+
 use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::id::{IdMap, IdVec};
@@ -574,65 +573,6 @@ impl Builder {
         self.emit(Op::Load { space, access }, operands, &vec![dtype; count])
     }
 
-    /// The sum of a third matrix and the product of two, each as the words of
-    /// [`MatrixMultiply::words`].
-    pub fn matrix_multiply(
-        &mut self,
-        multiply: MatrixMultiply,
-        [left, right, sum]: [&[Value]; 3],
-    ) -> SmallVec<[Value; 2]> {
-        let operands = [left, right, sum].concat();
-        let [.., words] = multiply.words();
-        let results = vec![words.dtype; words.count];
-        self.emit(Op::MatrixMultiply(multiply), operands.into(), &results)
-    }
-
-    /// Begins a product of a warpgroup: `left` is the words of the left factor, or its descriptor; where
-    /// `keep` is false the accumulators count as zero. The results are in flight.
-    pub fn warpgroup_multiply(
-        &mut self,
-        multiply: WarpgroupMultiply,
-        left: &[Value],
-        right: Value,
-        keep: Option<Value>,
-        accumulators: &[Value],
-    ) -> SmallVec<[Value; 2]> {
-        let multiply = WarpgroupMultiply { keeps: keep.is_some(), ..multiply };
-        let mut operands: SmallVec<[Value; 4]> = SmallVec::from_slice(left);
-        operands.push(right);
-        operands.extend(keep);
-        operands.extend_from_slice(accumulators);
-        let results: Vec<DType> = multiply.accumulators().collect();
-        self.emit(Op::WarpgroupMultiply(multiply), operands, &results)
-    }
-
-    /// Lets products see what was written to registers.
-    pub fn warpgroup_fence(&mut self) {
-        self.emit(Op::WarpgroupFence, smallvec![], &[]);
-    }
-
-    /// Closes the open group of products.
-    pub fn warpgroup_commit(&mut self) {
-        self.emit(Op::WarpgroupCommit, smallvec![], &[]);
-    }
-
-    /// Waits until at most `pending` groups of products are in flight, and gives the values, which are
-    /// not then.
-    pub fn warpgroup_wait(&mut self, pending: u32, values: &[Value]) -> SmallVec<[Value; 2]> {
-        let results: Vec<DType> = values.iter().map(|&value| self.dtype(value)).collect();
-        self.emit(Op::WarpgroupWait { pending }, SmallVec::from_slice(values), &results)
-    }
-
-    /// Orders memory around relaxed atomics.
-    pub fn fence(&mut self, order: Order, scope: Scope) {
-        self.emit(Op::Fence { order, scope }, smallvec![], &[]);
-    }
-
-    /// Lets products see what was written to shared memory.
-    pub fn proxy_fence(&mut self) {
-        self.emit(Op::ProxyFence, smallvec![], &[]);
-    }
-
     /// Stores consecutive elements at an address; with a predicate, where that holds.
     pub fn store(
         &mut self,
@@ -659,11 +599,6 @@ impl Builder {
     pub fn shuffle_index(&mut self, x: Value, lane: Value) -> Value {
         let dtype = self.dtype(x);
         self.emit(Op::ShuffleIndex, smallvec![x, lane], &[dtype])[0]
-    }
-
-    /// A barrier, at which all threads of the scope wait for one another.
-    pub fn barrier(&mut self, scope: BarrierScope) {
-        self.emit(Op::Barrier(scope), smallvec![], &[]);
     }
 
     /// Opens a region whose parameters have these types and gives them out. What is written from

@@ -10,7 +10,7 @@
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
 use super::family::Family;
-use super::{BarrierScope, Form, MakeMap, NamedBarrier, Op, Program, Region, Space};
+use super::{BarrierScope, Form, NamedBarrier, Op, Program, Region, Space};
 use crate::atomic::{Order, Scope};
 use core::ops::BitOr;
 
@@ -390,7 +390,6 @@ impl Op {
     fn declared(&self) -> Effects {
         let none = Effects::NONE;
         let warp = Some(Participants::Warp);
-        let warpgroup = Effects { convergent: Some(Participants::Warpgroup), ..none };
         match self {
             Op::Const(_) | Op::Param(_) | Op::Id(_) | Op::SharedBase(_) => none,
             Op::Linear { columns: _ }
@@ -424,56 +423,13 @@ impl Op {
             Op::ShuffleXor { mask: _ } | Op::ShuffleIndex => {
                 Effects { convergent: warp, latency: Latency::Exchange, ..none }
             }
-            Op::MatrixMultiply(_) => Effects { convergent: warp, latency: Latency::Matrix, ..none },
-            Op::WarpgroupMultiply(_) => Effects {
-                reads: Spaces::SHARED,
-                extent: Extent::Described,
-                proxy: Proxy::Async,
-                tokens: Tokens::Products(Step::Starts),
-                ..warpgroup
-            },
-            Op::WarpgroupFence => Effects { tokens: Tokens::Products(Step::Prepares), ..warpgroup },
-            Op::WarpgroupCommit => Effects { tokens: Tokens::Products(Step::Commits), ..warpgroup },
-            // What the products read may change only now, as if the wait read it.
-            Op::WarpgroupWait { pending } => Effects {
-                reads: Spaces::SHARED,
-                extent: Extent::Described,
-                proxy: Proxy::Async,
-                tokens: Tokens::Products(Step::Awaits { pending: *pending }),
-                latency: Latency::Wait,
-                ..warpgroup
-            },
-            Op::Fence { order, scope } => {
-                Effects { fence: Fence::Atomic(*order, *scope), latency: Latency::Wait, ..none }
-            }
-            Op::ProxyFence => Effects { fence: Fence::Proxy, latency: Latency::Wait, ..none },
-            Op::Barrier(scope) => Effects {
-                fence: Fence::Barrier(*scope),
-                convergent: Some((*scope).into()),
-                latency: Latency::Wait,
-                ..none
-            },
-            Op::NamedBarrier(barrier) => Effects {
-                fence: Fence::Named(*barrier),
-                convergent: warp,
-                latency: if barrier.waits { Latency::Wait } else { Latency::None },
-                ..none
-            },
+            Op::MatrixMultiply(op) => op.effects(),
+            Op::Warpgroup(op) => op.effects(),
+            Op::Sync(op) => op.effects(),
             Op::Mbarrier(op) => op.effects(),
             Op::BulkCopy(op) => op.effects(),
             Op::TensorCopy(op) => op.effects(),
-            // It writes memory that copies read by themselves.
-            Op::MakeMap(MakeMap { map: _, nan: _ }) => Effects {
-                reads: Spaces::SHARED,
-                writes: Spaces::SHARED,
-                proxy: Proxy::Unknown,
-                fence: Fence::Unknown,
-                visible: true,
-                tokens: Tokens::Bulk(Step::Prepares),
-                latency: Latency::Wait,
-                convergent: warp,
-                ..none
-            },
+            Op::MakeMap(op) => op.effects(),
             // Its results may come from other lanes.
             Op::InlineAsm { text: _, pure: true } => {
                 Effects { convergent: warp, latency: Latency::Unknown, ..none }

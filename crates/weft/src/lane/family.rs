@@ -7,7 +7,8 @@
 
 use super::text::space_name;
 use super::{
-    AsyncCopy, AtomicAccess, BulkCopy, Effects, InstData, Mbarrier, Op, Space, TensorCopy, Value,
+    AsyncCopy, AtomicAccess, BulkCopy, Effects, InstData, MakeMap, MatrixMultiply, Mbarrier, Op,
+    Space, SyncOp, TensorCopy, Value, WarpgroupOp,
 };
 use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
@@ -123,8 +124,12 @@ pub(super) trait Text {
     fn offset(&mut self, offset: &mut i32) -> Told;
     /// A part that stands there where something holds.
     fn mark(&mut self, mark: &str, holds: &mut bool) -> Told;
+    /// A part that is several numbers with `x` between them.
+    fn sizes(&mut self, sizes: &mut [u32]) -> Told;
     /// A number behind the name.
     fn behind(&mut self, number: &mut u32) -> Told;
+    /// A word behind the name.
+    fn said(&mut self, word: &str) -> Told;
 }
 
 /// One of several things that have names.
@@ -151,7 +156,7 @@ macro_rules! choices {
     )+};
 }
 
-choices!(Atomic, Order, Rmw, Scope);
+choices!(Atomic, DType, Order, Rmw, Scope);
 
 impl Choice for Space {
     fn name(&self) -> &'static str {
@@ -195,8 +200,17 @@ impl Text for Printed<'_, '_> {
         if *holds { self.put(format_args!(".{mark}")) } else { Ok(()) }
     }
 
+    fn sizes(&mut self, sizes: &mut [u32]) -> Told {
+        let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+        self.put(format_args!(".{}", sizes.join("x")))
+    }
+
     fn behind(&mut self, number: &mut u32) -> Told {
         self.put(format_args!(" {number}"))
+    }
+
+    fn said(&mut self, word: &str) -> Told {
+        self.put(format_args!(" {word}"))
     }
 }
 
@@ -251,6 +265,21 @@ impl Text for Scanned<'_, '_> {
         Ok(())
     }
 
+    fn sizes(&mut self, sizes: &mut [u32]) -> Told {
+        let told: Vec<&str> = self.part()?.split('x').collect();
+        if told.len() != sizes.len() {
+            return Err(Differs);
+        }
+        for (size, told) in sizes.iter_mut().zip(told) {
+            *size = told.parse().map_err(|_| Differs)?;
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, word: &str) -> Told {
+        if (self.next)().is_some_and(|said| said == word) { Ok(()) } else { Err(Differs) }
+    }
+
     fn behind(&mut self, number: &mut u32) -> Told {
         *number = (self.next)().and_then(|word| word.parse().ok()).ok_or(Differs)?;
         Ok(())
@@ -284,9 +313,18 @@ impl Text for Described {
         write!(self.0, "[.{mark}]").map_err(|_| Differs)
     }
 
+    fn sizes(&mut self, sizes: &mut [u32]) -> Told {
+        let sizes = vec!["N"; sizes.len()].join("x");
+        write!(self.0, ".{sizes}").map_err(|_| Differs)
+    }
+
     fn behind(&mut self, _: &mut u32) -> Told {
         self.0.push_str(" N");
         Ok(())
+    }
+
+    fn said(&mut self, word: &str) -> Told {
+        write!(self.0, " {word}").map_err(|_| Differs)
     }
 }
 
@@ -297,6 +335,10 @@ pub(super) fn read(name: &str, next: Next<'_>) -> Option<Op> {
         .or_else(|| Mbarrier::read(name, next).map(Op::Mbarrier))
         .or_else(|| BulkCopy::read(name, next).map(Op::BulkCopy))
         .or_else(|| TensorCopy::read(name, next).map(Op::TensorCopy))
+        .or_else(|| WarpgroupOp::read(name, next).map(Op::Warpgroup))
+        .or_else(|| SyncOp::read(name, next).map(Op::Sync))
+        .or_else(|| MatrixMultiply::read(name, next).map(Op::MatrixMultiply))
+        .or_else(|| MakeMap::read(name, next).map(Op::MakeMap))
 }
 
 /// How the texts of operations whose names begin with a word look, as far as families tell of them.
@@ -306,7 +348,10 @@ pub(super) fn forms(first: &str) -> Vec<String> {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ' ']))
     };
     let copies = AsyncCopy::forms().chain(BulkCopy::forms()).chain(TensorCopy::forms());
-    copies.chain(AtomicAccess::forms()).chain(Mbarrier::forms()).filter(begins).collect()
+    let others = AtomicAccess::forms().chain(Mbarrier::forms());
+    let others = others.chain(SyncOp::forms()).chain(MakeMap::forms());
+    let products = WarpgroupOp::forms().chain(MatrixMultiply::forms());
+    copies.chain(others).chain(products).filter(begins).collect()
 }
 
 impl Op {
@@ -318,6 +363,10 @@ impl Op {
             Op::Mbarrier(op) => op.operands(),
             Op::BulkCopy(op) => op.operands(),
             Op::TensorCopy(op) => op.operands(),
+            Op::Warpgroup(op) => op.operands(),
+            Op::Sync(op) => op.operands(),
+            Op::MatrixMultiply(op) => op.operands(),
+            Op::MakeMap(op) => op.operands(),
             _ => Operands::new(),
         }
     }
@@ -356,6 +405,11 @@ mod tests {
             "mbarrier.waits",
             "bulk.wait.read 1",
             "tensor.copy.exchange.to.global 2",
+            "barrier.wait 1 for 2",
+            "barrier.wait 300 of 2",
+            "fence.acquire",
+            "warpgroup.multiply.64.f32.f16.f16",
+            "mma.16x8.f32.f16.f16",
         ];
         let told: Vec<String> = slips.map(told).into();
         expect![[r#"
@@ -369,6 +423,11 @@ mod tests {
             `atomics` is no operation
             `mbarrier.waits` is no operation: such are `mbarrier.initialise N`, `mbarrier.arrive`, `mbarrier.expect`, `mbarrier.wait`, `mbarrier.invalidate`
             `bulk.wait.read` is no operation: such are `bulk.copy.to.shared`, `bulk.copy.to.global`, `bulk.commit`, `bulk.wait[.reads] N`
-            `tensor.copy.exchange.to.global` is no operation: such are `tensor.copy.to.shared N`, `tensor.copy.to.global N`, `tensor.copy.OPERATION.to.global N`"#]].assert_eq(&told.join("\n"));
+            `tensor.copy.exchange.to.global` is no operation: such are `tensor.copy.to.shared N`, `tensor.copy.to.global N`, `tensor.copy.OPERATION.to.global N`, `tensor.map[.nan] N`
+            `barrier.wait` is no operation: such are `barrier.warp`, `barrier.block`, `barrier.wait N of N`, `barrier.arrive N of N`
+            `barrier.wait` is no operation: such are `barrier.warp`, `barrier.block`, `barrier.wait N of N`, `barrier.arrive N of N`
+            `fence.acquire` is no operation: such are `fence.proxy`, `fence.ORDER.SCOPE`
+            `warpgroup.multiply.64.f32.f16.f16` is no operation: such are `warpgroup.multiply.NxN.SUM.LEFT.RIGHT[.registers][.transposed.left][.transposed.right][.if]`, `warpgroup.fence`, `warpgroup.commit`, `warpgroup.wait N`
+            `mma.16x8.f32.f16.f16` is no operation: such are `mma.NxNxN.SUM.LEFT.RIGHT`"#]].assert_eq(&told.join("\n"));
     }
 }

@@ -10,13 +10,10 @@
 //! A fact holds at a place if it holds on every path to it: a forward data-flow analysis, iterated over loops
 //! until nothing changes.
 
-use super::{Inst, InstData, Op, Program, Region, Value, WarpgroupMultiply};
+use super::{Inst, InstData, Op, Program, Region, Value, WarpgroupMultiply, WarpgroupOp};
 use crate::id::IdMap;
 use core::fmt::Display;
 use std::collections::BTreeMap;
-
-/// The most groups that a wait leaves in flight.
-pub(super) const MAX_PENDING: u32 = 7;
 
 /// What is found out about a program.
 pub(crate) struct Flight {
@@ -41,7 +38,7 @@ pub(crate) fn of(program: &Program) -> Flight {
 
 /// Whether a program has products of warpgroups.
 pub(crate) fn has_products(program: &Program) -> bool {
-    program.insts.values().any(|inst| matches!(inst.op, Op::WarpgroupMultiply(_)))
+    program.insts.values().any(|inst| matches!(inst.op, Op::Warpgroup(WarpgroupOp::Multiply(_))))
 }
 
 /// How many groups were closed after the one of a product: none if that is open still. More than a wait can
@@ -103,7 +100,9 @@ impl State {
     }
 
     fn commit(&mut self) {
-        let older = |age: &mut Age| *age = Some(age.map_or(0, |age| (age + 1).min(MAX_PENDING)));
+        let older = |age: &mut Age| {
+            *age = Some(age.map_or(0, |age| (age + 1).min(WarpgroupOp::MAX_PENDING)))
+        };
         for status in self.values.values_mut() {
             if let Status::Flying { age, .. } = status {
                 older(age);
@@ -111,7 +110,7 @@ impl State {
         }
         self.read.values_mut().for_each(older);
         self.open = false;
-        self.pending = (self.pending + 1).min(MAX_PENDING + 1);
+        self.pending = (self.pending + 1).min(WarpgroupOp::MAX_PENDING + 1);
     }
 
     fn wait(&mut self, pending: u32) {
@@ -164,9 +163,13 @@ impl<'a> Walk<'a> {
 
     fn inst(&mut self, id: Inst, inst: &'a InstData, mut state: State) -> State {
         match &inst.op {
-            Op::WarpgroupMultiply(multiply) => self.multiply(id, inst, *multiply, &mut state),
-            Op::WarpgroupCommit => state.commit(),
-            Op::WarpgroupWait { pending } => self.wait(id, inst, *pending, &mut state),
+            Op::Warpgroup(WarpgroupOp::Multiply(multiply)) => {
+                self.multiply(id, inst, *multiply, &mut state);
+            }
+            Op::Warpgroup(WarpgroupOp::Commit) => state.commit(),
+            Op::Warpgroup(WarpgroupOp::Wait { pending }) => {
+                self.wait(id, inst, *pending, &mut state);
+            }
             Op::If | Op::Roles(_) => return self.branch(id, inst, state),
             Op::Loop => return self.repeat(id, inst, state),
             Op::BreakIf { target } => self.leave(id, inst, *target, &state),

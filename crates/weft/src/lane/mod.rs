@@ -13,7 +13,7 @@
 //!   stands; an `If` over element-wise operations and memory accesses may diverge.
 //! * Memory written by one thread is seen by another only after a barrier between them (or a release
 //!   seen by an acquire). A warp barrier orders the lanes of a warp, a block barrier the block.
-//! * An [`Op::Fence`] makes the relaxed atomics after it release, and those before it acquire, as its order
+//! * A [`SyncOp::Fence`] makes the relaxed atomics after it release, and those before it acquire, as its order
 //!   says; so do the fences of PTX and C++.
 //! * A predicated memory operation does nothing where its predicate is false; a load then yields its
 //!   `other` operand.
@@ -21,12 +21,12 @@
 //!   then nobody may touch what it writes.
 //! * A product of a warpgroup may read shared memory, and write its accumulators, at any time between its
 //!   operation and the wait for its group; it sees what was written before only behind a
-//!   [`Op::ProxyFence`], of the writer or of the reader.
+//!   [`SyncOp::ProxyFence`], of the writer or of the reader.
 //! * Warps may run bodies of their own ([`Op::Roles`]), side by side. No barrier inside one means the block.
 //! * A bulk copy, or a copy of a box of a tensor, runs on by itself until its mbarrier's phase is over or its
 //!   group has been waited for ([`BulkCopy`], [`TensorCopy`], [`Mbarrier`]). Until then nobody may touch what
 //!   it writes, or write what it reads. Where bytes that it reads or overwrites were touched through the
-//!   generic proxy before, an [`Op::ProxyFence`] stands between.
+//!   generic proxy before, a [`SyncOp::ProxyFence`] stands between.
 //! * Reading shared memory that nothing has written, or outside what was allocated, is a fault.
 //! * [`Op::Linear`] is an F2-linear map of the bits of an i32; it stays one operation until
 //!   `simplify` expands it into shifts and masks.
@@ -50,6 +50,7 @@ mod read;
 mod roles;
 mod strength;
 mod sums;
+mod sync;
 mod tensor;
 mod text;
 mod transfer;
@@ -65,13 +66,13 @@ pub use effects::Effects;
 pub use family::{Operand, Operands};
 pub use multiply::{Fragments, MatrixMultiply, Words};
 pub use read::{ReadError, read};
-pub use roles::{NamedBarrier, Role};
+pub use roles::Role;
+pub use sync::{NamedBarrier, SyncOp};
 pub use tensor::{MakeMap, Tensor, TensorCopy, TensorMap, TensorWay};
 pub use transfer::{BulkCopy, Mbarrier};
 pub use verify::verify;
-pub use warpgroup::WarpgroupMultiply;
+pub use warpgroup::{WarpgroupMultiply, WarpgroupOp};
 
-use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::format::Format;
@@ -416,36 +417,10 @@ pub enum Op {
     /// `(words of the left factor, of the right one, of the sum) -> words of the sum`. Every lane of
     /// the warp takes part.
     MatrixMultiply(MatrixMultiply),
-    /// `(left, right, [keep], accumulators) -> accumulators`: begins a product of matrices that the four
-    /// warps of a warpgroup add to the accumulators. The results are *in flight*: see
-    /// [`WarpgroupMultiply`].
-    WarpgroupMultiply(WarpgroupMultiply),
-    /// `()`: what the warpgroup's threads wrote to registers before is what products begun after see.
-    WarpgroupFence,
-    /// `()`: closes the warpgroup's open group of products.
-    WarpgroupCommit,
-    /// `(values) -> values`: waits until only so many of the warpgroup's latest groups of products may be
-    /// in flight. The results are the operands, no longer in flight; what is not listed stays so.
-    WarpgroupWait {
-        /// How many groups may still be in flight.
-        pending: u32,
-    },
-    /// `()`: orders the thread's accesses around it as an atomic of this order would, through the relaxed
-    /// atomics beside it: what was done before is seen by whoever acquires what one behind it writes, and what
-    /// was released to one before it is seen behind.
-    Fence {
-        /// Which accesses stay on their side.
-        order: Order,
-        /// The threads that it orders accesses for.
-        scope: Scope,
-    },
-    /// `()`: what the thread wrote to shared memory before, or learned of at a barrier, is what products
-    /// begun after see.
-    ProxyFence,
-    /// `()`: waits for the others, and orders memory between them.
-    Barrier(BarrierScope),
-    /// `()`: arrives at a barrier of some of the block's warps.
-    NamedBarrier(NamedBarrier),
+    /// A step of products of a warpgroup, in flight.
+    Warpgroup(WarpgroupOp),
+    /// A fence or barrier.
+    Sync(SyncOp),
     /// What a phase needs, or a wait for it.
     Mbarrier(Mbarrier),
     /// A step of bulk copies.

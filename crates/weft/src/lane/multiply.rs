@@ -1,6 +1,12 @@
 //! Products of matrices that a warp holds in its registers.
 
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::effects::{Effects, Latency, Participants};
+use super::family::{Differs, Family, Operands, Text, Told};
+use super::{Builder, Op, Value};
 use crate::dtype::DType;
+use smallvec::SmallVec;
 
 /// How a matrix instruction deals its three matrices out over the lanes of a warp.
 ///
@@ -197,5 +203,67 @@ impl MatrixMultiply {
             let word = if in_word > 1 { DType::I32 } else { dtype };
             Words { count: numbers / in_word, dtype: word, numbers: in_word }
         })
+    }
+}
+
+/// A form of each kind.
+const fn form(fragments: Fragments) -> MatrixMultiply {
+    let (left, right, sum) = (DType::F16, DType::F16, DType::F32);
+    MatrixMultiply { fragments, rows: 0, columns: 0, summed: 0, left, right, sum }
+}
+
+impl Builder {
+    /// The sum of a third matrix and the product of two, each as the words of
+    /// [`MatrixMultiply::words`].
+    pub fn matrix_multiply(
+        &mut self,
+        multiply: MatrixMultiply,
+        [left, right, sum]: [&[Value]; 3],
+    ) -> SmallVec<[Value; 2]> {
+        let operands = [left, right, sum].concat();
+        let [.., words] = multiply.words();
+        let results = vec![words.dtype; words.count];
+        self.emit(Op::MatrixMultiply(multiply), operands.into(), &results)
+    }
+}
+
+impl Family for MatrixMultiply {
+    const FORMS: &'static [Self] = &[
+        form(Fragments::Mma),
+        form(Fragments::Mfma),
+        form(Fragments::WmmaGfx11),
+        form(Fragments::WmmaGfx12),
+    ];
+
+    fn effects(&self) -> Effects {
+        let convergent = Some(Participants::Warp);
+        Effects { convergent, latency: Latency::Matrix, ..Effects::NONE }
+    }
+
+    fn operands(&self) -> Operands {
+        Operands::new()
+    }
+
+    fn is_sound(&self, values: &[DType], results: &[DType]) -> bool {
+        let words = self.words();
+        let all = words.iter().flat_map(|words| core::iter::repeat_n(words.dtype, words.count));
+        let [.., sum] = words;
+        self.exists()
+            && values.iter().copied().eq(all)
+            && results.len() == sum.count
+            && results.iter().all(|&dtype| dtype == sum.dtype)
+    }
+
+    fn text(&mut self, text: &mut dyn Text) -> Told {
+        let Self { fragments, rows, columns, summed, left, right, sum } = self;
+        text.word(fragments.word())?;
+        let mut sizes = [*rows, *columns, *summed].map(u32::from);
+        text.sizes(&mut sizes)?;
+        for (size, told) in [rows, columns, summed].into_iter().zip(sizes) {
+            *size = u8::try_from(told).map_err(|_| Differs)?;
+        }
+        text.choice("SUM", sum)?;
+        text.choice("LEFT", left)?;
+        text.choice("RIGHT", right)
     }
 }

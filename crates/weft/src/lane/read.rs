@@ -7,11 +7,9 @@
 use super::family;
 use super::text::{EVICTIONS, MODIFIERS, space_name};
 use super::{
-    Access, BarrierScope, Builder, Form, Fragments, IdKind, Inst, InstData, MakeMap, Matrix,
-    MatrixMultiply, Multiprocessor, NamedBarrier, Op, Param, Program, Region, Role, Shared,
-    SharedData, Space, TensorMap, Value, ValueData, WarpgroupMultiply,
+    Access, BarrierScope, Builder, Form, IdKind, Inst, InstData, Matrix, Multiprocessor, Op, Param,
+    Program, Region, Role, Shared, SharedData, Space, TensorMap, Value, ValueData,
 };
-use crate::atomic::{Order, Scope};
 use crate::dtype::DType;
 use crate::format::Format;
 use crate::id::{Id, IdVec};
@@ -379,31 +377,6 @@ impl<'a> Reader<'a> {
             }
             ("shuffle", ["xor"]) => Op::ShuffleXor { mask: words.number()? },
             ("shuffle", ["index"]) => Op::ShuffleIndex,
-            ("warpgroup", ["multiply", shape, sum, left, right, marks @ ..]) => {
-                Op::WarpgroupMultiply(warpgroup_multiply(shape, [sum, left, right], marks)?)
-            }
-            ("warpgroup", ["fence"]) => Op::WarpgroupFence,
-            ("warpgroup", ["commit"]) => Op::WarpgroupCommit,
-            ("warpgroup", ["wait"]) => Op::WarpgroupWait { pending: words.number()? },
-            ("fence", ["proxy"]) => Op::ProxyFence,
-            ("fence", [order, scope]) => Op::Fence {
-                order: Order::by_name(order).ok_or_else(none)?,
-                scope: Scope::by_name(scope).ok_or_else(none)?,
-            },
-            ("barrier", ["warp"]) => Op::Barrier(BarrierScope::Warp),
-            ("barrier", ["block"]) => Op::Barrier(BarrierScope::Block),
-            ("barrier", [how @ ("wait" | "arrive")]) => {
-                let name = words.number()?;
-                let Some("of") = words.next() else {
-                    return Err("a barrier is told by its number `of` so many warps".into());
-                };
-                let warps = words.number()?;
-                Op::NamedBarrier(NamedBarrier { name, warps, waits: *how == "wait" })
-            }
-            ("tensor", ["map", nan @ ..]) => {
-                let nan = flag(nan, "nan").ok_or_else(none)?;
-                Op::MakeMap(MakeMap { map: words.number()?, nan })
-            }
             ("print", []) => {
                 let text = words.quoted()?;
                 let format = Format::from_c(&text);
@@ -421,14 +394,6 @@ impl<'a> Reader<'a> {
             ("continue", []) => Op::Continue,
             ("yield", []) => Op::Yield,
             ("return", []) => Op::Return,
-            (word, [shape, sum, left, right]) => {
-                let fragments = Fragments::by_word(word).ok_or_else(none)?;
-                let [rows, columns, summed] = sizes(shape)?;
-                let [sum, left, right] = [dtype(sum)?, dtype(left)?, dtype(right)?];
-                let multiply =
-                    MatrixMultiply { fragments, rows, columns, summed, left, right, sum };
-                Op::MatrixMultiply(multiply)
-            }
             (_, []) => match (Unary::by_name(name), Binary::by_name(name)) {
                 (Some(op), _) => Op::Unary(op),
                 (_, Some(op)) => Op::Binary(op),
@@ -559,12 +524,6 @@ fn role(word: &str) -> Read<Role> {
     Ok(Role { first: number(first)?, warps: number(warps)?, registers })
 }
 
-/// Numbers with `x` between them.
-fn sizes<T: FromStr + Copy, const N: usize>(text: &str) -> Read<[T; N]> {
-    let sizes: Vec<T> = text.split('x').map(number).collect::<Read<_>>()?;
-    sizes.try_into().map_err(|_| format!("`{text}` are not {N} numbers with `x` between them"))
-}
-
 /// `f16 64x8 span 128`
 fn tensor_map(text: &str) -> Read<TensorMap> {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -622,20 +581,4 @@ fn at_offset(word: &str) -> Read<(&str, i32)> {
         Some((word, offset)) => Ok((word, number(offset)?)),
         None => Ok((word, 0)),
     }
-}
-
-fn warpgroup_multiply(shape: &str, of: [&str; 3], marks: &[&str]) -> Read<WarpgroupMultiply> {
-    let (columns, summed) = shape.split_once('x').ok_or("a shape is told as `128x16`")?;
-    let [sum, left, right] = of;
-    let has = |mark: &[&str]| marks.windows(mark.len()).any(|found| found == mark);
-    Ok(WarpgroupMultiply {
-        columns: number(columns)?,
-        summed: number(summed)?,
-        left: dtype(left)?,
-        right: dtype(right)?,
-        sum: dtype(sum)?,
-        left_in_registers: has(&["registers"]),
-        transposed: [has(&["transposed", "left"]), has(&["transposed", "right"])],
-        keeps: has(&["if"]),
-    })
 }

@@ -1,4 +1,4 @@
-//! Warps that run bodies of their own, and the barriers at which some of them meet.
+//! Warps that run bodies of their own.
 
 use super::Program;
 
@@ -63,21 +63,4 @@ impl Role {
         }
         errors
     }
-}
-
-/// An arrival at one of the block's barriers: `barrier.cta` of the PTX ISA. When as many warps have arrived as
-/// it expects, those that wait go on, and what each had done when it arrived is done for them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct NamedBarrier {
-    /// Which one: 1 to 15. Barrier 0 is that of the whole block.
-    pub name: u8,
-    /// How many warps it expects, those that do not wait among them.
-    pub warps: u32,
-    /// Whether the warp waits for the others, or goes on.
-    pub waits: bool,
-}
-
-impl NamedBarrier {
-    /// How many barriers a block has, that of the whole block among them.
-    pub const COUNT: u8 = 16;
 }

@@ -22,7 +22,7 @@
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
 use super::Space;
-use super::effects::{Effects, Spaces};
+use super::effects::{Effects, Fence, Latency, Participants, Proxy, Spaces, Step, Tokens};
 use super::family::{Family, Operand, Operands, Text, Told, listed};
 use super::transfer::begins;
 use crate::atomic::Rmw;
@@ -138,6 +138,48 @@ impl TensorCopy {
     pub(super) fn fits(self, map: &TensorMap, operands: usize) -> bool {
         let counted = usize::from(self.way == TensorWay::ToShared);
         operands == 1 + map.sides.len() + counted && self.way.takes(map.element)
+    }
+}
+
+impl MakeMap {
+    /// Whether it makes such a map, of operands of these types.
+    pub(super) fn fits(self, map: &TensorMap, operands: &[DType]) -> bool {
+        map.made && operands == [vec![DType::I32], map.parts()].concat()
+    }
+}
+
+/// Behind the address stand the parts of the map, as it asks for them.
+impl Family for MakeMap {
+    const FORMS: &'static [Self] = &[Self { map: 0, nan: false }];
+
+    /// It writes memory that copies read by themselves.
+    fn effects(&self) -> Effects {
+        let Self { map: _, nan: _ } = self;
+        Effects {
+            reads: Spaces::SHARED,
+            writes: Spaces::SHARED,
+            proxy: Proxy::Unknown,
+            fence: Fence::Unknown,
+            visible: true,
+            tokens: Tokens::Bulk(Step::Prepares),
+            latency: Latency::Wait,
+            convergent: Some(Participants::Warp),
+            ..Effects::NONE
+        }
+    }
+
+    fn operands(&self) -> Operands {
+        listed(&[Operand::Address(Space::Shared)], &[])
+    }
+
+    fn is_sound(&self, _: &[DType], results: &[DType]) -> bool {
+        results.is_empty()
+    }
+
+    fn text(&mut self, text: &mut dyn Text) -> Told {
+        text.word("tensor.map")?;
+        text.mark("nan", &mut self.nan)?;
+        text.behind(&mut self.map)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::family::Family;
 use super::{
-    Access, BarrierScope, Form, IdKind, Inst, InstData, MakeMap, Matrix, MatrixMultiply,
-    Multiprocessor, NamedBarrier, Op, Program, Region, Role, SharedData, Space, TensorMap, Value,
-    WarpgroupMultiply,
+    Access, BarrierScope, Form, IdKind, Inst, InstData, Matrix, Multiprocessor, Op, Program,
+    Region, Role, SharedData, Space, TensorMap, Value,
 };
 use crate::cache::{Cache, CacheModifier, Eviction};
 use core::fmt::{self, Write};
@@ -181,22 +180,6 @@ fn write_access(
     if access.predicated { f.write_str(".if") } else { Ok(()) }
 }
 
-fn write_warpgroup_multiply(
-    f: &mut fmt::Formatter<'_>,
-    multiply: WarpgroupMultiply,
-) -> fmt::Result {
-    let WarpgroupMultiply { columns, summed, left, right, sum, .. } = multiply;
-    let WarpgroupMultiply { left_in_registers, transposed, keeps, .. } = multiply;
-    write!(f, "warpgroup.multiply.{columns}x{summed}.{sum}.{left}.{right}")?;
-    let marks = [
-        (left_in_registers, ".registers"),
-        (transposed[0], ".transposed.left"),
-        (transposed[1], ".transposed.right"),
-        (keeps, ".if"),
-    ];
-    marks.iter().filter(|(holds, _)| *holds).try_for_each(|(_, mark)| f.write_str(mark))
-}
-
 fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
     match op {
         Op::Const(bits) => write!(f, "const {bits:#x}"),
@@ -231,28 +214,13 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::AsyncCopy(op) => op.write(f),
         Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
         Op::ShuffleIndex => f.write_str("shuffle.index"),
-        Op::MatrixMultiply(multiply) => {
-            let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = multiply;
-            let word = fragments.word();
-            write!(f, "{word}.{rows}x{columns}x{summed}.{sum}.{left}.{right}")
-        }
-        Op::WarpgroupMultiply(multiply) => write_warpgroup_multiply(f, *multiply),
-        Op::WarpgroupFence => f.write_str("warpgroup.fence"),
-        Op::WarpgroupCommit => f.write_str("warpgroup.commit"),
-        Op::WarpgroupWait { pending } => write!(f, "warpgroup.wait {pending}"),
-        Op::Fence { order, scope } => write!(f, "fence.{order}.{scope}"),
-        Op::ProxyFence => f.write_str("fence.proxy"),
-        Op::Barrier(BarrierScope::Warp) => f.write_str("barrier.warp"),
-        Op::Barrier(BarrierScope::Block) => f.write_str("barrier.block"),
-        Op::NamedBarrier(NamedBarrier { name, warps, waits }) => {
-            write!(f, "barrier.{} {name} of {warps}", if *waits { "wait" } else { "arrive" })
-        }
+        Op::MatrixMultiply(op) => op.write(f),
+        Op::Warpgroup(op) => op.write(f),
+        Op::Sync(op) => op.write(f),
         Op::Mbarrier(op) => op.write(f),
         Op::BulkCopy(op) => op.write(f),
         Op::TensorCopy(op) => op.write(f),
-        Op::MakeMap(MakeMap { map, nan }) => {
-            write!(f, "tensor.map{} {map}", if *nan { ".nan" } else { "" })
-        }
+        Op::MakeMap(op) => op.write(f),
         Op::Print(format) => write!(f, "print {:?}", format.c()),
         Op::InlineAsm { text, pure } => {
             write!(f, "asm{} {text:?}", if *pure { "" } else { ".volatile" })

@@ -19,10 +19,10 @@
 
 use super::effects::Participants;
 use super::family::Family;
-use super::flight::{self, MAX_PENDING};
+use super::flight;
 use super::{
-    Access, Form, Inst, InstData, MakeMap, MatrixMultiply, Mbarrier, NamedBarrier, Op, Program,
-    Region, Role, Space, TensorMap, Value, WarpgroupMultiply,
+    Access, Form, Inst, InstData, Mbarrier, Op, Program, Region, Role, Space, Value,
+    WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -250,23 +250,14 @@ impl Verifier<'_> {
             Op::ShuffleIndex => {
                 matches!((&operands[..], &results[..]), ([x, DType::I32], [r]) if x == r)
             }
-            Op::MatrixMultiply(multiply) => self.multiply(*multiply, &operands, &results),
-            Op::WarpgroupMultiply(multiply) => {
-                self.warpgroup_multiply(*multiply, &operands, &results)
+            Op::MatrixMultiply(op) => {
+                op.is_typed(&operands, &results)
+                    && self.program.lanes_log2 == op.fragments.lanes_log2()
             }
-            Op::WarpgroupFence | Op::WarpgroupCommit | Op::Fence { .. } | Op::ProxyFence => {
-                operands.is_empty() && results.is_empty()
-            }
-            Op::WarpgroupWait { pending } => *pending <= MAX_PENDING && operands == results,
+            Op::Warpgroup(op) => op.is_typed(&operands, &results) && op.fits(self.program),
+            Op::Sync(op) => op.is_typed(&operands, &results) && op.fits(self.program.warps),
             Op::Atomic(op) => op.is_typed(&operands, &results),
             Op::AsyncCopy(op) => op.is_typed(&operands, &results),
-            Op::Barrier(_) => operands.is_empty() && results.is_empty(),
-            Op::NamedBarrier(NamedBarrier { name, warps, waits: _ }) => {
-                operands.is_empty()
-                    && results.is_empty()
-                    && (1..NamedBarrier::COUNT).contains(name)
-                    && (1..=self.program.warps).contains(warps)
-            }
             Op::Mbarrier(op) => op.is_typed(&operands, &results),
             Op::BulkCopy(op) => op.is_typed(&operands, &results),
             Op::TensorCopy(op) => {
@@ -274,11 +265,9 @@ impl Verifier<'_> {
                 op.is_typed(&operands, &results)
                     && map.is_some_and(|map| op.fits(map, operands.len()))
             }
-            Op::MakeMap(MakeMap { map, nan: _ }) => {
-                let takes = |map: &TensorMap| {
-                    map.made && operands == [vec![DType::I32], map.parts()].concat()
-                };
-                results.is_empty() && self.program.maps.get(map).is_some_and(takes)
+            Op::MakeMap(op) => {
+                let map = self.program.maps.get(&op.map);
+                op.is_typed(&operands, &results) && map.is_some_and(|map| op.fits(map, &operands))
             }
             Op::Print(format) => {
                 let value = |(wide, float): (bool, bool)| match (wide, float) {
@@ -349,30 +338,6 @@ impl Verifier<'_> {
             && moved.len().is_power_of_two()
             && bytes <= super::MAX_ACCESS_BYTES
             && formed
-    }
-
-    fn multiply(&self, multiply: MatrixMultiply, operands: &[DType], results: &[DType]) -> bool {
-        let words = multiply.words();
-        let wanted = words.iter().flat_map(|words| core::iter::repeat_n(words.dtype, words.count));
-        let [.., sum] = words;
-        multiply.exists()
-            && self.program.lanes_log2 == multiply.fragments.lanes_log2()
-            && operands.iter().copied().eq(wanted)
-            && results.len() == sum.count
-            && results.iter().all(|&dtype| dtype == sum.dtype)
-    }
-
-    fn warpgroup_multiply(
-        &self,
-        multiply: WarpgroupMultiply,
-        operands: &[DType],
-        results: &[DType],
-    ) -> bool {
-        multiply.exists()
-            && self.program.lanes_log2 == 5
-            && self.program.warps.is_multiple_of(WarpgroupMultiply::WARPS)
-            && operands.iter().copied().eq(multiply.operands())
-            && results.iter().copied().eq(multiply.accumulators())
     }
 
     fn form(&self, access: Access, loads: bool, space: Space, moved: &[DType], bytes: u32) -> bool {

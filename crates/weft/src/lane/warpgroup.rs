@@ -1,6 +1,30 @@
 //! Products of matrices in shared memory, by a warpgroup.
 
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::effects::{Effects, Extent, Latency, Participants, Proxy, Spaces, Step, Tokens};
+use super::family::{Differs, Family, Operands, Text, Told};
+use super::{Builder, Op, Program, Value};
 use crate::dtype::DType;
+use smallvec::{SmallVec, smallvec};
+
+/// A step of the products that a warpgroup has in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WarpgroupOp {
+    /// `(left, right, [keep], accumulators) -> accumulators`: begins a product of matrices that the four warps
+    /// add to the accumulators. The results are *in flight*.
+    Multiply(WarpgroupMultiply),
+    /// `()`: what the warpgroup's threads wrote to registers before is what products begun after see.
+    Fence,
+    /// `()`: closes the warpgroup's open group of products.
+    Commit,
+    /// `(values) -> values`: waits until only so many of the warpgroup's latest groups of products may be in
+    /// flight. The results are the operands, no longer in flight; what is not listed stays so.
+    Wait {
+        /// How many groups may still be in flight: at most [`WarpgroupOp::MAX_PENDING`].
+        pending: u32,
+    },
+}
 
 /// A product of two matrices added to a third: `wgmma.mma_async` of the PTX ISA, "Asynchronous Warpgroup
 /// Level Matrix Instructions", of 64 rows. The four warps of a warpgroup (the first is a multiple of four)
@@ -27,7 +51,7 @@ use crate::dtype::DType;
 ///
 /// # In flight
 ///
-/// The product runs on by itself. From its operation until an [`Op::WarpgroupWait`](super::Op::WarpgroupWait)
+/// The product runs on by itself. From its operation until a [`WarpgroupOp::Wait`]
 /// that lists them, its results may only be the accumulators of another product (all of them, in order),
 /// be carried by a loop, or be handed over by an `if` or a break, each once; and the words of a left factor in
 /// registers may not be defined anew.
@@ -103,7 +127,7 @@ impl WarpgroupMultiply {
     }
 
     /// The types of all operands.
-    pub fn operands(self) -> impl Iterator<Item = DType> {
+    fn operands(self) -> impl Iterator<Item = DType> {
         let keep = self.keeps.then_some(DType::I1);
         self.left_operands().chain([DType::I64]).chain(keep).chain(self.accumulators())
     }
@@ -111,5 +135,146 @@ impl WarpgroupMultiply {
     /// Where among the operands the accumulators begin.
     pub fn first_accumulator(self) -> usize {
         self.left_operands().count() + 1 + usize::from(self.keeps)
+    }
+}
+
+impl WarpgroupOp {
+    /// The most groups that a wait leaves in flight.
+    pub const MAX_PENDING: u32 = 7;
+
+    /// Whether the blocks of a program have whole warpgroups, where it takes them together.
+    pub(super) fn fits(self, program: &Program) -> bool {
+        match self {
+            Self::Multiply(_) => {
+                program.lanes_log2 == 5 && program.warps.is_multiple_of(WarpgroupMultiply::WARPS)
+            }
+            Self::Fence | Self::Commit | Self::Wait { .. } => true,
+        }
+    }
+}
+
+impl Builder {
+    /// Begins a product of a warpgroup: `left` is the words of the left factor, or its descriptor; where
+    /// `keep` is false the accumulators count as zero. The results are in flight.
+    pub fn warpgroup_multiply(
+        &mut self,
+        multiply: WarpgroupMultiply,
+        left: &[Value],
+        right: Value,
+        keep: Option<Value>,
+        accumulators: &[Value],
+    ) -> SmallVec<[Value; 2]> {
+        let multiply = WarpgroupMultiply { keeps: keep.is_some(), ..multiply };
+        let mut operands: SmallVec<[Value; 4]> = SmallVec::from_slice(left);
+        operands.push(right);
+        operands.extend(keep);
+        operands.extend_from_slice(accumulators);
+        let results: Vec<DType> = multiply.accumulators().collect();
+        self.emit(Op::Warpgroup(WarpgroupOp::Multiply(multiply)), operands, &results)
+    }
+
+    /// Lets products see what was written to registers.
+    pub fn warpgroup_fence(&mut self) {
+        self.emit(Op::Warpgroup(WarpgroupOp::Fence), smallvec![], &[]);
+    }
+
+    /// Closes the open group of products.
+    pub fn warpgroup_commit(&mut self) {
+        self.emit(Op::Warpgroup(WarpgroupOp::Commit), smallvec![], &[]);
+    }
+
+    /// Waits until at most `pending` groups of products are in flight, and gives the values, which are
+    /// not then.
+    pub fn warpgroup_wait(&mut self, pending: u32, values: &[Value]) -> SmallVec<[Value; 2]> {
+        let results: Vec<DType> = values.iter().map(|&value| self.dtype(value)).collect();
+        self.emit(
+            Op::Warpgroup(WarpgroupOp::Wait { pending }),
+            SmallVec::from_slice(values),
+            &results,
+        )
+    }
+}
+
+impl Family for WarpgroupOp {
+    const FORMS: &'static [Self] = &[
+        Self::Multiply(WarpgroupMultiply {
+            columns: 0,
+            summed: 0,
+            left: DType::F16,
+            right: DType::F16,
+            sum: DType::F32,
+            left_in_registers: false,
+            transposed: [false; 2],
+            keeps: false,
+        }),
+        Self::Fence,
+        Self::Commit,
+        Self::Wait { pending: 0 },
+    ];
+
+    fn effects(&self) -> Effects {
+        let warpgroup = Effects { convergent: Some(Participants::Warpgroup), ..Effects::NONE };
+        match self {
+            Self::Multiply(_) => Effects {
+                reads: Spaces::SHARED,
+                extent: Extent::Described,
+                proxy: Proxy::Async,
+                tokens: Tokens::Products(Step::Starts),
+                ..warpgroup
+            },
+            Self::Fence => Effects { tokens: Tokens::Products(Step::Prepares), ..warpgroup },
+            Self::Commit => Effects { tokens: Tokens::Products(Step::Commits), ..warpgroup },
+            // What the products read may change only now, as if the wait read it.
+            Self::Wait { pending } => Effects {
+                reads: Spaces::SHARED,
+                extent: Extent::Described,
+                proxy: Proxy::Async,
+                tokens: Tokens::Products(Step::Awaits { pending: *pending }),
+                latency: Latency::Wait,
+                ..warpgroup
+            },
+        }
+    }
+
+    fn operands(&self) -> Operands {
+        Operands::new()
+    }
+
+    fn is_sound(&self, values: &[DType], results: &[DType]) -> bool {
+        match self {
+            Self::Multiply(multiply) => {
+                multiply.exists()
+                    && values.iter().copied().eq(multiply.operands())
+                    && results.iter().copied().eq(multiply.accumulators())
+            }
+            Self::Fence | Self::Commit => values.is_empty() && results.is_empty(),
+            Self::Wait { pending } => *pending <= Self::MAX_PENDING && values == results,
+        }
+    }
+
+    fn text(&mut self, text: &mut dyn Text) -> Told {
+        match self {
+            Self::Multiply(multiply) => {
+                let WarpgroupMultiply { columns, summed, left, right, sum, .. } = multiply;
+                text.word("warpgroup.multiply")?;
+                let mut sizes = [u32::from(*columns), u32::from(*summed)];
+                text.sizes(&mut sizes)?;
+                *columns = u16::try_from(sizes[0]).map_err(|_| Differs)?;
+                *summed = u8::try_from(sizes[1]).map_err(|_| Differs)?;
+                text.choice("SUM", sum)?;
+                text.choice("LEFT", left)?;
+                text.choice("RIGHT", right)?;
+                text.mark("registers", &mut multiply.left_in_registers)?;
+                text.mark("transposed.left", &mut multiply.transposed[0])?;
+                text.mark("transposed.right", &mut multiply.transposed[1])?;
+                text.mark("if", &mut multiply.keeps)
+            }
+            Self::Fence => text.word("warpgroup.fence"),
+            Self::Commit => text.word("warpgroup.commit"),
+            Self::Wait { pending } => {
+                text.word("warpgroup.wait")?;
+                text.behind(pending)
+            }
+        }
     }
 }

@@ -23,7 +23,8 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{
     BarrierScope, BulkCopy, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier, NamedBarrier,
-    Op, Operand, Program, Region, Role, Space, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    Op, Operand, Program, Region, Role, Space, SyncOp, TensorMap, TensorWay, Value,
+    WarpgroupMultiply,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -579,26 +580,8 @@ impl Compiler<'_> {
                 let op = MultiplyOp { multiply: *multiply, operands, results, inst: id };
                 self.act(Act::MatrixMultiply(Box::new(op)));
             }
-            Op::WarpgroupMultiply(multiply) => self.product(id, inst, *multiply),
-            Op::WarpgroupFence => self.act(Act::ProductFence { inst: id }),
-            Op::WarpgroupCommit => self.act(Act::ProductCommit { inst: id }),
-            Op::WarpgroupWait { pending } => {
-                let from = self.rows(&inst.operands);
-                let to = inst.results.iter().map(|&result| self.allocate(result)).collect();
-                let op = WaitOp { pending: *pending, from, to, inst: id };
-                self.act(Act::ProductWait(Box::new(op)));
-            }
-            &Op::Fence { order, scope } => self.act(Act::Fence { order, scope }),
-            Op::ProxyFence => self.act(Act::ProxyFence),
-            Op::Barrier(BarrierScope::Warp) => {
-                self.act(Act::WarpBarrier { inst: id });
-            }
-            Op::Barrier(BarrierScope::Block) => {
-                self.code.ops.push(MicroOp::BlockBarrier { inst: id });
-            }
-            &Op::NamedBarrier(barrier) => {
-                self.code.ops.push(MicroOp::NamedBarrier { barrier, inst: id });
-            }
+            Op::Warpgroup(op) => self.warpgroup(id, inst, *op),
+            Op::Sync(op) => self.sync(id, *op),
             Op::Mbarrier(op) => self.mbarrier(id, inst, *op),
             Op::BulkCopy(copy) => self.bulk_copy(id, inst, *copy),
             Op::TensorCopy(copy) => self.tensor_copy(id, inst, *copy),
@@ -631,6 +614,20 @@ impl Compiler<'_> {
             Op::Return => self.code.ops.push(MicroOp::Return),
             // Compiled where their region is; assembly was refused.
             Op::Continue | Op::Yield | Op::InlineAsm { .. } => {}
+        }
+    }
+
+    fn sync(&mut self, id: Inst, op: SyncOp) {
+        match op {
+            SyncOp::Barrier(BarrierScope::Warp) => self.act(Act::WarpBarrier { inst: id }),
+            SyncOp::Barrier(BarrierScope::Block) => {
+                self.code.ops.push(MicroOp::BlockBarrier { inst: id });
+            }
+            SyncOp::Named(barrier) => {
+                self.code.ops.push(MicroOp::NamedBarrier { barrier, inst: id });
+            }
+            SyncOp::Fence { order, scope } => self.act(Act::Fence { order, scope }),
+            SyncOp::ProxyFence => self.act(Act::ProxyFence),
         }
     }
 

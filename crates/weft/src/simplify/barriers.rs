@@ -10,7 +10,7 @@
 use super::pieces::Pieces;
 use crate::budget::Stop;
 use crate::id::Id;
-use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Region, SharedData, Space};
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Region, SharedData, Space, SyncOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -139,7 +139,7 @@ impl Pass {
                         self.pass_barrier(scope, &mut pending);
                         if insert {
                             insts.push(self.result.insts.push(InstData {
-                                op: Op::Barrier(scope),
+                                op: Op::Sync(SyncOp::Barrier(scope)),
                                 operands: SmallVec::new(),
                                 results: SmallVec::new(),
                                 regions: Vec::new(),

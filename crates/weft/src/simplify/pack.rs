@@ -20,7 +20,7 @@ use super::registers::{self, HALF};
 use crate::budget::Stop;
 use crate::id::Id;
 use crate::lane::effects::{Control, Fence, Proxy, Step, Tokens};
-use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData};
+use crate::lane::{BarrierScope, Inst, InstData, Op, Program, Shared, SharedData, SyncOp};
 use core::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -113,7 +113,7 @@ fn wait(program: &mut Program, lines: &Lines, position: usize) {
     let line = &lines.list[position];
     let loc = program.insts[line.id].loc;
     let barrier = program.insts.push(InstData {
-        op: Op::Barrier(BarrierScope::Block),
+        op: Op::Sync(SyncOp::Barrier(BarrierScope::Block)),
         operands: SmallVec::new(),
         results: SmallVec::new(),
         regions: Vec::new(),

@@ -7,6 +7,9 @@
 //! Every other one is *outside*: a load gives zero there, or NaN where the descriptor says so, and nothing
 //! is stored. An extent below zero is none, and a coordinate has 32 bits: one above them is outside, too.
 
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::effects::{Effects, Fence, Touch};
 use super::{Element, Type};
 use crate::atomic::Rmw;
 use crate::dtype::DType;
@@ -40,6 +43,21 @@ pub enum DescriptorOp {
 }
 
 impl DescriptorOp {
+    /// What it does besides computing its results.
+    pub(super) fn effects(self) -> Effects {
+        let none = Effects::NONE;
+        match self {
+            DescriptorOp::Make { nan: _ } | DescriptorOp::Given => none,
+            DescriptorOp::Load | DescriptorOp::Gather => Effects { global: Touch::READS, ..none },
+            DescriptorOp::Store | DescriptorOp::Scatter => {
+                Effects { global: Touch::WRITES, ..none }
+            }
+            DescriptorOp::Reduce(_) => {
+                Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
+            }
+        }
+    }
+
     /// The operation's name in messages.
     pub(super) fn name(self) -> String {
         match self {

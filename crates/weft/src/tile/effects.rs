@@ -5,7 +5,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::{DescriptorOp, OpKind, TransferOp};
+use super::OpKind;
 
 /// What an operation does to one memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,7 +20,7 @@ impl Touch {
     const NONE: Self = Self { reads: false, writes: false };
     pub(super) const READS: Self = Self { reads: true, writes: false };
     pub(super) const WRITES: Self = Self { reads: false, writes: true };
-    const BOTH: Self = Self { reads: true, writes: true };
+    pub(super) const BOTH: Self = Self { reads: true, writes: true };
 
     /// Whether it does anything to it.
     pub fn any(self) -> bool {
@@ -185,36 +185,8 @@ impl OpKind {
             OpKind::Atomic { op: _, order: _, scope: _ } => {
                 Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
             }
-            OpKind::Descriptor(DescriptorOp::Make { nan: _ } | DescriptorOp::Given) => none,
-            OpKind::Descriptor(DescriptorOp::Load | DescriptorOp::Gather) => {
-                Effects { global: Touch::READS, ..none }
-            }
-            OpKind::Descriptor(DescriptorOp::Store | DescriptorOp::Scatter) => {
-                Effects { global: Touch::WRITES, ..none }
-            }
-            OpKind::Descriptor(DescriptorOp::Reduce(_)) => {
-                Effects { global: Touch::BOTH, fence: Fence::Atomic, ..none }
-            }
-            OpKind::Transfer(TransferOp::Open { phase: _ } | TransferOp::Close) => {
-                Effects { allocates: true, fence: Fence::Barrier, tokens: Tokens::Phases, ..none }
-            }
-            OpKind::Transfer(TransferOp::Fetch) => Effects {
-                global: Touch::READS,
-                local: Touch::WRITES,
-                tokens: Tokens::Fetches,
-                ..none
-            },
-            OpKind::Transfer(TransferOp::Send(op)) => Effects {
-                global: if op.is_some() { Touch::BOTH } else { Touch::WRITES },
-                local: Touch::READS,
-                tokens: Tokens::Sends,
-                ..none
-            },
-            OpKind::Transfer(TransferOp::Wait) => Effects { tokens: Tokens::Phases, ..none },
-            OpKind::Transfer(TransferOp::Leave) => Effects { tokens: Tokens::Leaves, ..none },
-            OpKind::Transfer(TransferOp::AfterLeave) => {
-                Effects { tokens: Tokens::AfterLeaving, ..none }
-            }
+            OpKind::Descriptor(op) => op.effects(),
+            OpKind::Transfer(op) => op.effects(),
             // Its left factor may be a tensor; the right one never is.
             OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
             OpKind::Local(op) => op.effects(),

@@ -9,6 +9,9 @@
 //!
 //! A block that goes to a tensor needs none: who writes the memory again, or ends, waits until it was read.
 
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::effects::{Effects, Fence, Tokens, Touch};
 use super::{Element, Type};
 use crate::atomic::Rmw;
 use crate::dtype::DType;
@@ -51,6 +54,31 @@ pub enum TransferOp {
 }
 
 impl TransferOp {
+    /// What it does besides computing its results.
+    pub(super) fn effects(self) -> Effects {
+        let none = Effects::NONE;
+        match self {
+            TransferOp::Open { phase: _ } | TransferOp::Close => {
+                Effects { allocates: true, fence: Fence::Barrier, tokens: Tokens::Phases, ..none }
+            }
+            TransferOp::Fetch => Effects {
+                global: Touch::READS,
+                local: Touch::WRITES,
+                tokens: Tokens::Fetches,
+                ..none
+            },
+            TransferOp::Send(op) => Effects {
+                global: if op.is_some() { Touch::BOTH } else { Touch::WRITES },
+                local: Touch::READS,
+                tokens: Tokens::Sends,
+                ..none
+            },
+            TransferOp::Wait => Effects { tokens: Tokens::Phases, ..none },
+            TransferOp::Leave => Effects { tokens: Tokens::Leaves, ..none },
+            TransferOp::AfterLeave => Effects { tokens: Tokens::AfterLeaving, ..none },
+        }
+    }
+
     /// The operation's name in messages.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use crate::corpus::{Case, cases, text};
 use crate::inputs::make;
 use std::fmt::Write as _;
 use weft::compile::{self, Options};
-use weft::lane::{Inst, Op, Program, Region};
+use weft::lane::{Inst, Op, Program, Region, SyncOp};
 use weft::sim::{self, Launch};
 use weft::ttir;
 use weft_layout::machine::Machine;
@@ -48,7 +48,7 @@ fn redundant(case: &Case, warps: u32) -> (Vec<String>, usize) {
     let program = compile::compile(&module, &module.kernels[0], &options).unwrap().program;
     let mut barriers = Vec::new();
     program.walk(&program.body, &mut |id, inst| {
-        if let Op::Barrier(scope) = inst.op {
+        if let Op::Sync(SyncOp::Barrier(scope)) = inst.op {
             let place = module.locations.display(inst.loc).to_string();
             barriers.push((id, format!("{scope:?} at {place}")));
         }

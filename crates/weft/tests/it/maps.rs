@@ -406,9 +406,10 @@ pub(crate) fn without(
 #[test]
 fn nothing_that_orders_copies_is_there_in_vain() {
     let is_wait = |op: &lane::Op| *op == lane::Op::Mbarrier(lane::Mbarrier::Wait);
-    let is_barrier = |op: &lane::Op| *op == lane::Op::Barrier(lane::BarrierScope::Block);
-    let is_fence = |op: &lane::Op| *op == lane::Op::ProxyFence;
-    let is_end = |op: &lane::Op| matches!(op, lane::Op::WarpgroupWait { .. });
+    let is_barrier =
+        |op: &lane::Op| *op == lane::Op::Sync(lane::SyncOp::Barrier(lane::BarrierScope::Block));
+    let is_fence = |op: &lane::Op| *op == lane::Op::Sync(lane::SyncOp::ProxyFence);
+    let is_end = |op: &lane::Op| matches!(op, lane::Op::Warpgroup(lane::WarpgroupOp::Wait { .. }));
     let threads = Case { shown: true, ..PLAIN };
     for (case, in_loops, gone) in [
         (PLAIN, true, &is_wait as &dyn Fn(&lane::Op) -> bool),

@@ -103,7 +103,8 @@ fn check(text: &str, arguments: &[(&str, Argument)]) -> usize {
         let program = compile::compile(&module, kernel, &options).unwrap().program;
         let mut barriers = 0;
         program.walk(&program.body, &mut |_, inst| {
-            barriers += usize::from(inst.op == lane::Op::Barrier(BarrierScope::Block));
+            barriers +=
+                usize::from(inst.op == lane::Op::Sync(lane::SyncOp::Barrier(BarrierScope::Block)));
         });
         most = most.max(barriers);
         let (args, mut simulated) = make(arguments);

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use weft::compile::{self, Compiled, Options};
-use weft::lane::{Op, Space};
+use weft::lane::{Op, Space, SyncOp};
 use weft::tile::{Kernel, OpKind, Value};
 use weft::ttir;
 use weft_layout::machine::Machine;
@@ -125,7 +125,7 @@ fn factors_are_loaded_as_matrices() {
         // 64 x 64 x 32 in four warps, 16 x 8 x 16 at a time; four words of matrices in each load, and
         // none taken apart on the way from memory to the instruction.
         assert_eq!((multiplies, packing, loads), (16, 0, 8), "{stages} stages");
-        let barriers = count(|op| matches!(op, Op::Barrier(_)));
+        let barriers = count(|op| matches!(op, Op::Sync(SyncOp::Barrier(_))));
         assert_eq!(barriers, if stages == 1 { 2 } else { 1 });
     }
 }

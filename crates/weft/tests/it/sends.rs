@@ -383,8 +383,9 @@ fn nothing_that_orders_blocks_is_there_in_vain() {
         |op: &lane::Op| matches!(op, lane::Op::BulkCopy(lane::BulkCopy::Wait { reads: true, .. }));
     let is_there =
         |op: &lane::Op| matches!(op, lane::Op::BulkCopy(lane::BulkCopy::Wait { reads: false, .. }));
-    let is_fence = |op: &lane::Op| *op == lane::Op::ProxyFence;
-    let is_barrier = |op: &lane::Op| *op == lane::Op::Barrier(lane::BarrierScope::Block);
+    let is_fence = |op: &lane::Op| *op == lane::Op::Sync(lane::SyncOp::ProxyFence);
+    let is_barrier =
+        |op: &lane::Op| *op == lane::Op::Sync(lane::SyncOp::Barrier(lane::BarrierScope::Block));
     for (number, (case, gone)) in [
         (case, &is_read as &dyn Fn(&lane::Op) -> bool),
         (again, &is_there),

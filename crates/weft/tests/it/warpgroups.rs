@@ -151,7 +151,8 @@ fn products(compiled: &Compiled) -> usize {
     let mut count = 0;
     let program = &compiled.program;
     program.walk(&program.body, &mut |_, inst| {
-        count += usize::from(matches!(inst.op, lane::Op::WarpgroupMultiply(_)));
+        count +=
+            usize::from(matches!(inst.op, lane::Op::Warpgroup(lane::WarpgroupOp::Multiply(_))));
     });
     count
 }
@@ -234,7 +235,7 @@ fn products_of_the_round_before_are_waited_for_together() {
     let program = &compiled.program;
     let mut waits = Vec::new();
     program.walk(&program.body, &mut |_, inst| {
-        if let lane::Op::WarpgroupWait { pending } = inst.op {
+        if let lane::Op::Warpgroup(lane::WarpgroupOp::Wait { pending }) = inst.op {
             waits.push(pending);
         }
     });
@@ -362,7 +363,7 @@ fn sums_move_through_the_buffers_of_the_loop_behind_it() {
         // Without the barrier between the loop and the stores some warp may still multiply.
         let insts = &program.body.insts;
         let is = |position: usize, op: &lane::Op| program.insts[insts[position]].op == *op;
-        let barrier = lane::Op::Barrier(lane::BarrierScope::Block);
+        let barrier = lane::Op::Sync(lane::SyncOp::Barrier(lane::BarrierScope::Block));
         let first = insts.iter().position(|&id| program.insts[id].op == lane::Op::Loop).unwrap();
         let behind = (first..insts.len()).find(|&position| is(position, &barrier)).unwrap();
         let late = without(program, behind);

@@ -524,23 +524,7 @@ fn define_old(
     put!(w, "{guard}{name} = {text}");
 }
 
-/// A fence beside relaxed atomics.
-pub(super) fn fence(w: &mut Writer<'_>, order: Order, scope: Scope) {
-    match w.dialect {
-        // One kind serves all orders.
-        Dialect::Cuda(_) => put!(w, "asm volatile(\"fence.acq_rel.{scope};\" ::: \"memory\")"),
-        Dialect::Hip(_) => {
-            let scope = match scope {
-                Scope::Block => "workgroup",
-                Scope::Gpu => "agent",
-                Scope::System => "",
-            };
-            put!(w, "__builtin_amdgcn_fence({}, \"{scope}\")", hip_order(order, Scope::Gpu).0);
-        }
-    }
-}
-
-fn hip_order(order: Order, scope: Scope) -> (&'static str, &'static str) {
+pub(super) fn hip_order(order: Order, scope: Scope) -> (&'static str, &'static str) {
     let order = match order {
         Order::Relaxed => "__ATOMIC_RELAXED",
         Order::Acquire => "__ATOMIC_ACQUIRE",

@@ -29,6 +29,7 @@ mod multiply;
 mod prelude;
 mod report;
 mod selectors;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod warpgroup;
@@ -40,7 +41,7 @@ use super::Unsupported;
 use super::comment::printable;
 use crate::budget::Bounds;
 use crate::dtype::DType;
-use crate::lane::{BarrierScope, IdKind, Inst, InstData, Op, Param, Program};
+use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
 use writer::{Form, Writer, c_type, put};
 
@@ -228,25 +229,10 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         Op::Atomic(op) => return memory::atomic(w, *op, inst),
         Op::AsyncCopy(op) => return memory::async_copy(w, *op, inst),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
-        Op::WarpgroupMultiply(form) => return warpgroup::multiply(w, *form, inst),
-        Op::WarpgroupFence => w.ready.ask(),
-        Op::WarpgroupCommit => warpgroup::step(w, "wgmma.commit_group.sync.aligned")?,
-        Op::WarpgroupWait { pending } => return warpgroup::wait(w, *pending, inst),
-        Op::Fence { order, scope } => memory::fence(w, *order, *scope),
-        Op::ProxyFence => warpgroup::step(w, "fence.proxy.async.shared::cta")?,
-        Op::Barrier(scope) => {
-            let call = w.barrier(*scope == BarrierScope::Block);
-            put!(w, "{call}");
-        }
-        Op::NamedBarrier(_)
-        | Op::Mbarrier(_)
-        | Op::BulkCopy(_)
-        | Op::TensorCopy(_)
-        | Op::MakeMap(_)
-        | Op::Roles(_) => {
-            return Err(
-                w.unsupported("bulk copies and roles of warps", "only PTX is printed of them")
-            );
+        Op::Warpgroup(op) => return warpgroup::step(w, *op, inst),
+        Op::Sync(op) => return sync::sync(w, *op),
+        Op::Mbarrier(_) | Op::BulkCopy(_) | Op::TensorCopy(_) | Op::MakeMap(_) | Op::Roles(_) => {
+            return Err(w.only_in_ptx());
         }
         Op::Print(format) => report::print(w, format, inst),
         Op::Assert { message } => report::assert(w, message, inst),

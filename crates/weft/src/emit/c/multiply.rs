@@ -67,9 +67,8 @@ fn hip(builtin: &Builtin, multiply: MatrixMultiply) -> String {
     let [left, right, sum] = multiply.words();
     let factors = [('a', left, multiply.left), ('b', right, multiply.right)];
     let Builtin { name, takes_shorts } = builtin;
-    let [a, b] = factors.map(|(letter, words, dtype)| {
-        vector(multiply, letter, words, dtype, *takes_shorts)
-    });
+    let [a, b] =
+        factors.map(|(letter, words, dtype)| vector(multiply, letter, words, dtype, *takes_shorts));
     let element = match multiply.sum {
         DType::F32 => "float",
         DType::F64 => "double",

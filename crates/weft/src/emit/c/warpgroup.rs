@@ -22,10 +22,10 @@ use super::prelude::Helper;
 use super::writer::{Writer, c_type, put};
 use crate::dtype::DType;
 use crate::emit::{Unsupported, ptx};
-use crate::lane::{InstData, Op, Value, WarpgroupMultiply};
+use crate::lane::{InstData, Op, Value, WarpgroupMultiply, WarpgroupOp};
 
 /// An instruction of the warpgroup or its thread that has no registers.
-pub(super) fn step(w: &mut Writer<'_>, instruction: &str) -> Result<(), Unsupported> {
+pub(super) fn instruction(w: &mut Writer<'_>, instruction: &str) -> Result<(), Unsupported> {
     if !w.dialect.is_cuda() {
         return Err(not_asynchronous(w));
     }
@@ -38,7 +38,23 @@ fn not_asynchronous(w: &Writer<'_>) -> Unsupported {
     w.unsupported("products of matrices by a warpgroup", reason)
 }
 
-pub(super) fn multiply(
+pub(super) fn step(
+    w: &mut Writer<'_>,
+    op: WarpgroupOp,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    match op {
+        WarpgroupOp::Multiply(form) => multiply(w, form, inst),
+        WarpgroupOp::Fence => {
+            w.ready.ask();
+            Ok(())
+        }
+        WarpgroupOp::Commit => instruction(w, "wgmma.commit_group.sync.aligned"),
+        WarpgroupOp::Wait { pending } => wait(w, pending, inst),
+    }
+}
+
+fn multiply(
     w: &mut Writer<'_>,
     multiply: WarpgroupMultiply,
     inst: &InstData,
@@ -83,11 +99,11 @@ fn words(multiply: WarpgroupMultiply, inst: &InstData) -> &[Value] {
 /// Makes registers ready for a product and for those behind it, as far as they are written.
 fn fence(w: &mut Writer<'_>, form: WarpgroupMultiply, inst: &InstData) -> Result<(), Unsupported> {
     let behind = w.rest.iter().map(|&id| &w.program.insts[id]);
-    let behind = behind.take_while(|inst| !matches!(inst.op, Op::WarpgroupFence));
+    let behind = behind.take_while(|inst| !matches!(inst.op, Op::Warpgroup(WarpgroupOp::Fence)));
     let mut pinned: Vec<Value> = inst.results.to_vec();
     let mut kept = words(form, inst).to_vec();
     for inst in behind {
-        let Op::WarpgroupMultiply(multiply) = inst.op else { continue };
+        let Op::Warpgroup(WarpgroupOp::Multiply(multiply)) = inst.op else { continue };
         let accumulators = &inst.operands[multiply.first_accumulator()..];
         pinned.extend(accumulators.iter().filter(|&&value| w.is_shared(value)));
         kept.extend(words(multiply, inst));
@@ -97,7 +113,7 @@ fn fence(w: &mut Writer<'_>, form: WarpgroupMultiply, inst: &InstData) -> Result
     kept.retain(|&value| w.ready.is_written(value));
     call(w, Helper::Keep, &kept);
     call(w, Helper::Pin, &pinned);
-    step(w, "wgmma.fence.sync.aligned")?;
+    instruction(w, "wgmma.fence.sync.aligned")?;
     w.ready.done();
     Ok(())
 }
@@ -128,8 +144,8 @@ fn call(w: &mut Writer<'_>, helper: Helper, values: &[Value]) {
 }
 
 /// Waits; what products take from registers stays there until then.
-pub(super) fn wait(w: &mut Writer<'_>, pending: u32, inst: &InstData) -> Result<(), Unsupported> {
-    step(w, &format!("wgmma.wait_group.sync.aligned {pending}"))?;
+fn wait(w: &mut Writer<'_>, pending: u32, inst: &InstData) -> Result<(), Unsupported> {
+    instruction(w, &format!("wgmma.wait_group.sync.aligned {pending}"))?;
     call(w, Helper::Pin, &inst.operands);
     let words = w.words.clone();
     call(w, Helper::Keep, &words);

@@ -359,6 +359,11 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The refusal of what only PTX is printed of.
+    pub(super) fn only_in_ptx(&self) -> Unsupported {
+        self.unsupported("bulk copies and roles of warps", "only PTX is printed of them")
+    }
+
     /// The index of the thread in its block.
     pub(super) fn thread(&self) -> String {
         self.dialect.thread().to_string()

@@ -1,4 +1,4 @@
-//! Values between the lanes of a warp, and waiting.
+//! Values between the lanes of a warp.
 //!
 //! A shuffle moves 32 bits. A narrower value is widened on the way, a truth value becomes 0 or 1, and
 //! 64 bits go as two halves:
@@ -11,7 +11,6 @@
 //! ```
 
 use super::writer::{Class, Reg, Writer, put};
-use crate::lane::BarrierScope;
 use core::fmt::Display;
 
 /// The value of lane `id ^ mask`.
@@ -50,13 +49,5 @@ fn shuffle(w: &mut Writer<'_>, mode: &str, from: &dyn Display, d: Reg, x: Reg) {
             word(w, got_high, sent_high);
             put!(w, "mov.b64 {d}, {{{got}, {got_high}}}");
         }
-    }
-}
-
-/// Waits for the lanes of the warp, or for the block.
-pub(super) fn barrier(w: &mut Writer<'_>, scope: BarrierScope) {
-    match scope {
-        BarrierScope::Warp => put!(w, "bar.warp.sync 0xffffffff"),
-        BarrierScope::Block => put!(w, "bar.sync 0"),
     }
 }

@@ -63,6 +63,7 @@ mod memory;
 mod multiply;
 mod narrow;
 mod report;
+mod sync;
 mod target;
 mod tied;
 #[cfg(test)]
@@ -332,15 +333,8 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::Atomic(op) => return memory::atomic(w, *op, inst),
         Op::AsyncCopy(op) => memory::async_copy(w, *op, inst),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
-        Op::WarpgroupMultiply(form) => return warpgroup::multiply(w, *form, inst),
-        Op::WarpgroupFence => w.ready.ask(),
-        Op::WarpgroupCommit => put!(w, "wgmma.commit_group.sync.aligned"),
-        Op::WarpgroupWait { pending } => warpgroup::wait(w, *pending, inst),
-        // One kind serves all orders.
-        Op::Fence { order: _, scope } => put!(w, "fence.acq_rel.{scope}"),
-        Op::ProxyFence => put!(w, "fence.proxy.async.shared::cta"),
-        Op::Barrier(scope) => exchange::barrier(w, *scope),
-        Op::NamedBarrier(barrier) => transfer::named_barrier(w, *barrier),
+        Op::Warpgroup(op) => return warpgroup::step(w, *op, inst),
+        Op::Sync(op) => sync::sync(w, *op),
         Op::Mbarrier(op) => return transfer::mbarrier(w, id, *op, inst),
         Op::BulkCopy(copy) => return transfer::bulk_copy(w, *copy, inst),
         Op::TensorCopy(copy) => return transfer::tensor_copy(w, *copy, inst),

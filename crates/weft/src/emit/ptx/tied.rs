@@ -20,7 +20,7 @@
 use super::control::only_way_out;
 use crate::emit::Unsupported;
 use crate::lane::flight::{self, Flight};
-use crate::lane::{Inst, InstData, Op, Program, Region, Value};
+use crate::lane::{Inst, InstData, Op, Program, Region, Value, WarpgroupOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -136,8 +136,10 @@ fn ties(program: &Program, flight: &Flight) -> (Ties, Vec<Ties>) {
     let mut waits = Vec::new();
     program.walk(&program.body, &mut |_, inst| match inst.op {
         // What a wait gives may always be copied.
-        Op::WarpgroupWait { .. } => waits.push(pairs(&inst.operands, &inst.results)),
-        Op::WarpgroupMultiply(_) => sort(accumulators(inst).unwrap_or(&[]), &inst.results),
+        Op::Warpgroup(WarpgroupOp::Wait { .. }) => waits.push(pairs(&inst.operands, &inst.results)),
+        Op::Warpgroup(WarpgroupOp::Multiply(_)) => {
+            sort(accumulators(inst).unwrap_or(&[]), &inst.results)
+        }
         Op::If => {
             inst.regions
                 .iter()
@@ -164,8 +166,10 @@ fn pairs(from: &[Value], into: &[Value]) -> Ties {
 /// The operands that results take the place of, of an operation on tiles of products.
 fn accumulators(inst: &InstData) -> Option<&[Value]> {
     match inst.op {
-        Op::WarpgroupMultiply(multiply) => inst.operands.get(multiply.first_accumulator()..),
-        Op::WarpgroupWait { .. } => Some(&inst.operands),
+        Op::Warpgroup(WarpgroupOp::Multiply(multiply)) => {
+            inst.operands.get(multiply.first_accumulator()..)
+        }
+        Op::Warpgroup(WarpgroupOp::Wait { .. }) => Some(&inst.operands),
         _ => None,
     }
 }
@@ -240,7 +244,7 @@ impl<'a> Walk<'a> {
                 self.leave(inst, *target, &mut held);
                 held
             }
-            Op::WarpgroupMultiply(multiply) => {
+            Op::Warpgroup(WarpgroupOp::Multiply(multiply)) => {
                 self.write(&inst.results, &mut held);
                 // The accumulators are copied first, where they are.
                 self.read(id, &inst.operands[..multiply.first_accumulator()], &held);

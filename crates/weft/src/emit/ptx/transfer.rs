@@ -14,8 +14,8 @@ use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::id::Id;
 use crate::lane::{
-    BulkCopy, Inst, InstData, MakeMap, Mbarrier, NamedBarrier, Op, Program, Role, TensorCopy,
-    TensorMap, TensorWay,
+    BulkCopy, Inst, InstData, MakeMap, Mbarrier, Op, Program, Role, TensorCopy, TensorMap,
+    TensorWay,
 };
 use core::cmp::Ordering;
 
@@ -28,13 +28,6 @@ fn needs(w: &mut Writer<'_>, operation: &str) -> Result<(), Unsupported> {
     }
     w.need((8, 0));
     Ok(())
-}
-
-/// An arrival at a barrier of some warps, which counts threads.
-pub(super) fn named_barrier(w: &mut Writer<'_>, barrier: NamedBarrier) {
-    let NamedBarrier { name, warps, waits } = barrier;
-    let threads = warps << w.program.lanes_log2;
-    put!(w, "bar.{} {name}, {threads}", if waits { "sync" } else { "arrive" });
 }
 
 pub(super) fn mbarrier(

@@ -6,7 +6,7 @@ use super::multiply::factor;
 use super::writer::{Braced, Writer, put};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
-use crate::lane::{InstData, WarpgroupMultiply};
+use crate::lane::{InstData, WarpgroupMultiply, WarpgroupOp};
 
 /// The only architecture that has them: what is printed for `sm_90` says so.
 const TARGET: &str = "sm_90a";
@@ -42,7 +42,21 @@ pub(in crate::emit) fn instruction(
     Ok((name(multiply), modes(multiply)))
 }
 
-pub(super) fn multiply(
+pub(super) fn step(
+    w: &mut Writer<'_>,
+    op: WarpgroupOp,
+    inst: &InstData,
+) -> Result<(), Unsupported> {
+    match op {
+        WarpgroupOp::Multiply(form) => return multiply(w, form, inst),
+        WarpgroupOp::Fence => w.ready.ask(),
+        WarpgroupOp::Commit => put!(w, "wgmma.commit_group.sync.aligned"),
+        WarpgroupOp::Wait { pending } => wait(w, pending, inst),
+    }
+    Ok(())
+}
+
+fn multiply(
     w: &mut Writer<'_>,
     multiply: WarpgroupMultiply,
     inst: &InstData,
@@ -77,7 +91,7 @@ pub(super) fn multiply(
 }
 
 /// Waits; what is waited for may be copied behind.
-pub(super) fn wait(w: &mut Writer<'_>, pending: u32, inst: &InstData) {
+fn wait(w: &mut Writer<'_>, pending: u32, inst: &InstData) {
     put!(w, "wgmma.wait_group.sync.aligned {pending}");
     copies(w, &inst.results, &inst.operands);
 }

@@ -1,12 +1,12 @@
 //! Accesses to memory.
 
 use super::{
-    AtomicOp, Bulk, BulkOp, Compiler, Described, MakeOp, MemoryOp, MicroOp, ProductOp, Row,
+    AtomicOp, Bulk, BulkOp, Compiler, Described, MakeOp, MemoryOp, MicroOp, ProductOp, Row, WaitOp,
 };
 use crate::atomic::{Atomic, Order, Scope};
 use crate::lane::{
     Access, AtomicAccess, BulkCopy, Form, Inst, InstData, MakeMap, Matrix, Mbarrier, Op, Space,
-    TensorCopy, TensorWay, WarpgroupMultiply,
+    TensorCopy, TensorWay, WarpgroupMultiply, WarpgroupOp,
 };
 use crate::sim::act::Act;
 use crate::sim::report::{AccessCount, AccessKind};
@@ -31,8 +31,21 @@ impl Compiler<'_> {
         self.code.memory.len() as u32 - 1
     }
 
+    pub(super) fn warpgroup(&mut self, id: Inst, inst: &InstData, op: WarpgroupOp) {
+        match op {
+            WarpgroupOp::Multiply(multiply) => self.product(id, inst, multiply),
+            WarpgroupOp::Fence => self.act(Act::ProductFence { inst: id }),
+            WarpgroupOp::Commit => self.act(Act::ProductCommit { inst: id }),
+            WarpgroupOp::Wait { pending } => {
+                let from = self.rows(&inst.operands);
+                let to = inst.results.iter().map(|&result| self.allocate(result)).collect();
+                self.act(Act::ProductWait(Box::new(WaitOp { pending, from, to, inst: id })));
+            }
+        }
+    }
+
     /// Its reads count as one memory operation.
-    pub(super) fn product(&mut self, id: Inst, inst: &InstData, multiply: WarpgroupMultiply) {
+    fn product(&mut self, id: Inst, inst: &InstData, multiply: WarpgroupMultiply) {
         let (others, start) = inst.operands.split_at(multiply.first_accumulator());
         let (others, start) = (self.rows(others), self.rows(start));
         let count = multiply.left_operands().count();

@@ -5,7 +5,8 @@ use super::{keep, look, loop_to};
 use crate::dtype::DType;
 use crate::id::Id;
 use crate::lane::{
-    Access, BarrierScope, Builder, IdKind, Multiprocessor, Op, Param, Program, Space, Value, verify,
+    Access, BarrierScope, Builder, IdKind, Multiprocessor, Op, Param, Program, Space, SyncOp,
+    Value, verify,
 };
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{Binary, Cast};
@@ -197,7 +198,7 @@ fn a_half_that_comes_again_gets_a_barrier() {
         let program = pack::run(barriers::run(program.clone()));
         let mut found = 0;
         program.walk(&program.body, &mut |_, inst| {
-            found += usize::from(matches!(inst.op, Op::Barrier(_)));
+            found += usize::from(matches!(inst.op, Op::Sync(SyncOp::Barrier(_))));
         });
         found
     };

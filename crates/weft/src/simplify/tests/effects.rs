@@ -23,7 +23,7 @@ use crate::lane::effects::{
 };
 use crate::lane::{
     Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, Effects, IdKind, Inst, NamedBarrier,
-    Op, Program, Region, Space, Value, verify,
+    Op, Program, Region, Space, SyncOp, Value, verify,
 };
 use crate::location::{Loc, Location, Locations};
 use crate::scalar::{Binary, Compare};
@@ -193,8 +193,8 @@ fn text(program: &Program, region: &Region, op: &Op, marks: &[(Loc, char)], out:
         match (&inst.op, mark) {
             // What a pass puts in front of the sample has its place too.
             (own, Some('X')) if discriminant(own) == discriminant(op) => out.push('X'),
-            (Op::Barrier(BarrierScope::Block), _) => out.push('b'),
-            (Op::Barrier(BarrierScope::Warp), _) => out.push('w'),
+            (Op::Sync(SyncOp::Barrier(BarrierScope::Block)), _) => out.push('b'),
+            (Op::Sync(SyncOp::Barrier(BarrierScope::Warp)), _) => out.push('w'),
             (_, Some('X') | None) => {}
             (_, Some(mark)) => out.push(mark),
         }

@@ -5,7 +5,8 @@ use super::double_buffer::{BYTES, add_up, clean, kernel, mirror, place, simplifi
 use super::{keep, look, loop_to};
 use crate::dtype::DType;
 use crate::lane::{
-    Access, BarrierScope, Builder, IdKind, Multiprocessor, Op, Program, Space, Value, verify,
+    Access, BarrierScope, Builder, IdKind, Multiprocessor, Op, Program, Space, SyncOp, Value,
+    verify,
 };
 use crate::scalar::{Binary, Cast};
 use crate::simplify::merge_barriers;
@@ -177,7 +178,7 @@ fn words_over_a_movement(registers: u32) -> Program {
 fn stored_first(program: &Program) -> usize {
     let mut body = program.body.insts.iter().flat_map(|&id| &program.insts[id].regions);
     let insts = body.next().unwrap().insts.iter().map(|&id| &program.insts[id].op);
-    let first = insts.take_while(|op| !matches!(op, Op::Barrier(_)));
+    let first = insts.take_while(|op| !matches!(op, Op::Sync(SyncOp::Barrier(_))));
     first.filter(|op| matches!(op, Op::Store { space: Space::Shared, .. })).count()
 }
 

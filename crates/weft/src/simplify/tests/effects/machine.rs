@@ -5,7 +5,7 @@ use super::samples::{At, write};
 use crate::dtype::DType;
 use crate::lane::effects::{Participants, Spaces};
 use crate::lane::{
-    Access, AsyncCopy, BarrierScope, Builder, IdKind, Op, Param, Program, Space, Value,
+    Access, AsyncCopy, BarrierScope, Builder, IdKind, Op, Param, Program, Space, SyncOp, Value,
 };
 use crate::location::Locations;
 use crate::memory::{Buffer, Memory};
@@ -23,12 +23,8 @@ fn runs(op: &Op) -> bool {
     !matches!(
         op,
         Op::InlineAsm { .. }
-            | Op::WarpgroupMultiply(_)
-            | Op::WarpgroupFence
-            | Op::WarpgroupCommit
-            | Op::WarpgroupWait { .. }
-            | Op::ProxyFence
-            | Op::NamedBarrier(_)
+            | Op::Warpgroup(_)
+            | Op::Sync(SyncOp::ProxyFence | SyncOp::Named(_))
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
             | Op::TensorCopy(_)

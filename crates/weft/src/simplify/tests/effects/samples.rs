@@ -5,8 +5,8 @@ use crate::dtype::DType;
 use crate::format::Format;
 use crate::lane::{
     Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind,
-    MakeMap, Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, Space, TensorCopy,
-    TensorMap, TensorWay, Value, WarpgroupMultiply,
+    MakeMap, Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, Space, SyncOp,
+    TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply, WarpgroupOp,
 };
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -106,15 +106,18 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("shuffle xor", Op::ShuffleXor { mask: 1 }),
         ("shuffle index", Op::ShuffleIndex),
         ("multiply", Op::MatrixMultiply(multiply)),
-        ("product", Op::WarpgroupMultiply(product)),
-        ("product fence", Op::WarpgroupFence),
-        ("product commit", Op::WarpgroupCommit),
-        ("product wait", Op::WarpgroupWait { pending: 0 }),
-        ("product wait for older", Op::WarpgroupWait { pending: 1 }),
-        ("fence", Op::Fence { order: Order::AcqRel, scope: Scope::Gpu }),
-        ("proxy fence", Op::ProxyFence),
-        ("named barrier", Op::NamedBarrier(NamedBarrier { name: 1, warps: 2, waits: true })),
-        ("named arrival", Op::NamedBarrier(NamedBarrier { name: 1, warps: 2, waits: false })),
+        ("product", Op::Warpgroup(WarpgroupOp::Multiply(product))),
+        ("product fence", Op::Warpgroup(WarpgroupOp::Fence)),
+        ("product commit", Op::Warpgroup(WarpgroupOp::Commit)),
+        ("product wait", Op::Warpgroup(WarpgroupOp::Wait { pending: 0 })),
+        ("product wait for older", Op::Warpgroup(WarpgroupOp::Wait { pending: 1 })),
+        ("fence", Op::Sync(SyncOp::Fence { order: Order::AcqRel, scope: Scope::Gpu })),
+        ("proxy fence", Op::Sync(SyncOp::ProxyFence)),
+        ("named barrier", Op::Sync(SyncOp::Named(NamedBarrier { name: 1, warps: 2, waits: true }))),
+        (
+            "named arrival",
+            Op::Sync(SyncOp::Named(NamedBarrier { name: 1, warps: 2, waits: false })),
+        ),
         ("mbarrier initialise", Op::Mbarrier(Mbarrier::Initialise { arrivals: 1 })),
         ("mbarrier arrive", Op::Mbarrier(Mbarrier::Arrive)),
         ("mbarrier expect", Op::Mbarrier(Mbarrier::Expect)),
@@ -130,8 +133,8 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("bulk wait", Op::BulkCopy(BulkCopy::Wait { pending: 0, reads: false })),
         ("bulk wait for reads", Op::BulkCopy(BulkCopy::Wait { pending: 0, reads: true })),
         ("bulk wait for older", Op::BulkCopy(BulkCopy::Wait { pending: 1, reads: true })),
-        ("barrier warp", Op::Barrier(BarrierScope::Warp)),
-        ("barrier block", Op::Barrier(BarrierScope::Block)),
+        ("barrier warp", Op::Sync(SyncOp::Barrier(BarrierScope::Warp))),
+        ("barrier block", Op::Sync(SyncOp::Barrier(BarrierScope::Block))),
         ("asm pure", asm(true)),
         ("asm", asm(false)),
         ("print", Op::Print(Box::new(Format(Vec::new())))),
@@ -200,7 +203,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
         Op::AsyncCopy(AsyncCopy::Begin { .. }) => {
             (smallvec![address(build, Space::Shared, Form::Vector), at.global], &[])
         }
-        Op::AsyncCopy(AsyncCopy::Commit | AsyncCopy::Wait { .. }) | Op::Barrier(_) => {
+        Op::AsyncCopy(AsyncCopy::Commit | AsyncCopy::Wait { .. }) | Op::Sync(_) => {
             (smallvec![], &[])
         }
         Op::ShuffleXor { .. } => (smallvec![lane], &words),
@@ -212,7 +215,7 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
             operands.extend(core::iter::repeat_n(zero, sum.count));
             (operands, &[DType::F32; 4])
         }
-        Op::WarpgroupMultiply(product) => {
+        Op::Warpgroup(WarpgroupOp::Multiply(product)) => {
             let address = place(build, at.base, false);
             let descriptor = build.cast(Cast::ExtU, address, DType::I64);
             let zero = build.constant(DType::F32, 0);
@@ -223,8 +226,9 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
             build.emit(op.clone(), operands, &[DType::F32; 4]);
             return SmallVec::new();
         }
-        Op::WarpgroupFence | Op::WarpgroupCommit | Op::WarpgroupWait { .. } => (smallvec![], &[]),
-        Op::Fence { .. } | Op::ProxyFence | Op::NamedBarrier(_) => (smallvec![], &[]),
+        Op::Warpgroup(WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait { .. }) => {
+            (smallvec![], &[])
+        }
         Op::BulkCopy(BulkCopy::Commit | BulkCopy::Wait { .. }) => (smallvec![], &[]),
         Op::Mbarrier(op) => {
             let address = place(build, at.base, false);

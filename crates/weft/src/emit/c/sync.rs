@@ -1,0 +1,38 @@
+//! Fences and barriers.
+
+use super::dialect::Dialect;
+use super::memory::hip_order;
+use super::warpgroup;
+use super::writer::{Writer, put};
+use crate::atomic::{Order, Scope};
+use crate::emit::Unsupported;
+use crate::lane::{BarrierScope, SyncOp};
+
+pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) -> Result<(), Unsupported> {
+    match op {
+        SyncOp::Barrier(scope) => {
+            let call = w.barrier(scope == BarrierScope::Block);
+            put!(w, "{call}");
+        }
+        SyncOp::Named(_) => return Err(w.only_in_ptx()),
+        SyncOp::Fence { order, scope } => fence(w, order, scope),
+        SyncOp::ProxyFence => warpgroup::instruction(w, "fence.proxy.async.shared::cta")?,
+    }
+    Ok(())
+}
+
+/// A fence beside relaxed atomics.
+fn fence(w: &mut Writer<'_>, order: Order, scope: Scope) {
+    match w.dialect {
+        // One kind serves all orders.
+        Dialect::Cuda(_) => put!(w, "asm volatile(\"fence.acq_rel.{scope};\" ::: \"memory\")"),
+        Dialect::Hip(_) => {
+            let scope = match scope {
+                Scope::Block => "workgroup",
+                Scope::Gpu => "agent",
+                Scope::System => "",
+            };
+            put!(w, "__builtin_amdgcn_fence({}, \"{scope}\")", hip_order(order, Scope::Gpu).0);
+        }
+    }
+}
