@@ -336,6 +336,8 @@ pub struct ExplainAnswer {
     pub barriers: Vec<BarrierAnswer>,
     /// What a multiprocessor has room for.
     pub occupancy: OccupancyAnswer,
+    /// A round of each innermost loop, as a model of the multiprocessor has it.
+    pub rounds: Vec<RoundAnswer>,
     /// Every line of the text at which an operation begins, where places in the text were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LineAnswer>,
@@ -357,6 +359,44 @@ pub struct OccupancyAnswer {
     pub registers: u32,
     /// Bytes of shared memory that it has.
     pub shared_bytes: u64,
+}
+
+/// A round of a loop in its steady state: one block alone on a multiprocessor, its data in the cache that all
+/// multiprocessors share. Times are hundredths of a cycle.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RoundAnswer {
+    /// Where the loop stands in the source.
+    pub place: Option<String>,
+    /// The first of the warps that run it.
+    pub first_warp: u32,
+    /// How many warps run it.
+    pub warps: u32,
+    /// How long a round takes.
+    pub time: u64,
+    /// How long each unit works for the block in that time, the busiest first.
+    pub busy: Vec<BusyAnswer>,
+    /// What the first warp spends one round on; kinds overlap where the hardware works side by side.
+    pub spans: Vec<SpanAnswer>,
+}
+
+/// How long a unit works in a round.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BusyAnswer {
+    /// `matrix units`, `shared memory`, `second-level cache`, `special functions`, `integer units` or `issue`.
+    pub unit: &'static str,
+    /// For how long.
+    pub time: u64,
+}
+
+/// A stretch of a round, from its start.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SpanAnswer {
+    /// `copies`, `products`, `shared memory`, `global memory`, `instructions` or `waits`.
+    pub work: &'static str,
+    /// When it begins.
+    pub start: u64,
+    /// When it ends.
+    pub end: u64,
 }
 
 /// A line of the text.

@@ -2,6 +2,7 @@
 
 mod homes;
 mod lines;
+mod rounds;
 pub(crate) mod shared;
 
 use crate::answer::{
@@ -81,6 +82,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         shared: shared::accesses(compiled),
         barriers: barriers(compiled),
         occupancy: occupancy::occupancy(&compiled.machine, compiled.program()),
+        rounds: rounds::rounds(compiled),
         lines,
     })
 }

@@ -4,6 +4,7 @@ mod explain;
 mod machines;
 mod paper;
 mod port;
+mod rounds;
 mod swizzle;
 
 pub use explain::explain;

@@ -149,5 +149,6 @@ pub mod simplify;
 pub mod late;
 pub mod conversion;
 pub mod sim;
+pub mod timeline;
 pub mod emit;
 pub mod compile;

@@ -8,7 +8,7 @@ use weft_layout::Machine;
 use weft_layout::f2::Subspace;
 use weft_layout::machine::{
     Fragments, Isa, Kind, MAX_ACCESS_LOG2, MatrixMove, MatrixMultiply, Number, Origin, Part,
-    Phases, Pipe, Prices, Reach, Shuffle, Source, Storage, Together, Transposes, Widths,
+    Phases, Pipe, Prices, Reach, Shuffle, Source, Storage, Timing, Together, Transposes, Widths,
 };
 
 /// The most lanes of a warp that the engine's tables have room for.
@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 31] = [
     "name",
     "isa",
     "lanes",
@@ -48,6 +48,7 @@ const KEYS: [&str; 30] = [
     "shuffles",
     "byte_permute",
     "prices",
+    "timing",
     "sources",
     MEASURED,
 ];
@@ -55,7 +56,8 @@ const KEYS: [&str; 30] = [
 /// The machine that a JSON value describes, as [`MachineAnswer`](super::MachineAnswer) writes it.
 ///
 /// Every key must be there except `sources` (then nothing is known of where the numbers come from),
-/// `warpgroup_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element) and `measured`, which is not looked into.
+/// `warpgroup_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element), `timing` (then it is that of
+/// `sm_90` or `gfx942`) and `measured`, which is not looked into.
 pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let object = At::root(value).object(&KEYS)?;
     let get = |key| object.get(key);
@@ -68,9 +70,10 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let threads = get("threads")?.count(lanes..=MAX_COUNT)?;
     let global_vector_bytes = get("global_vector_bytes")?.power(1..=64)?;
     let registers = get("registers")?.count(1..=MAX_COUNT)?;
+    let isa = isa(&get("isa")?)?;
     Ok(Machine {
         name: Cow::Owned(name(&get("name")?)?),
-        isa: isa(&get("isa")?)?,
+        isa,
         lanes_log2: lanes.ilog2(),
         banks_log2: banks.ilog2(),
         store_banks_log2: store_banks.ilog2(),
@@ -114,6 +117,10 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
         byte_permute: Cow::Owned(get("byte_permute")?.text()?.to_owned()),
         prices: prices(&get("prices")?)?,
+        timing: match object.find("timing") {
+            Some(at) => timing(&at)?,
+            None => usual_timing(isa),
+        },
         sources: Cow::Owned(sources(&object)?),
     })
 }
@@ -407,6 +414,37 @@ fn prices(at: &At<'_>) -> Result<Prices, MachineError> {
         block_barrier_per_warp: any("block_barrier_per_warp")?,
         sector: positive("sector")?,
     })
+}
+
+fn timing(at: &At<'_>) -> Result<Timing, MachineError> {
+    let object = at.object(&[
+        "parts",
+        "special",
+        "cached_sector",
+        "exchange",
+        "matrix",
+        "shared",
+        "global",
+    ])?;
+    let time = |key| object.get(key)?.number(1..=MAX_PRICE);
+    Ok(Timing {
+        parts: object.get("parts")?.count(1..=64)?,
+        special: time("special")?,
+        cached_sector: time("cached_sector")?,
+        exchange: time("exchange")?,
+        matrix: time("matrix")?,
+        shared: time("shared")?,
+        global: time("global")?,
+    })
+}
+
+/// The timing of a machine whose file does not tell it.
+fn usual_timing(isa: Isa) -> Timing {
+    let vendor =
+        |machine: &Machine| core::mem::discriminant(&machine.isa) == core::mem::discriminant(&isa);
+    let usual = [Machine::by_name("sm_90"), Machine::by_name("gfx942")];
+    let usual = usual.into_iter().flatten().find(|machine| vendor(machine));
+    usual.map_or(Timing::LEAST, |machine| machine.timing)
 }
 
 fn sources(machine: &Object<'_>) -> Result<Vec<Source>, MachineError> {

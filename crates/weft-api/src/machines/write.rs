@@ -3,8 +3,8 @@
 use serde::Serialize;
 use weft_layout::Machine;
 use weft_layout::machine::{
-    Isa, Kind, MatrixMove, MatrixMultiply, Phases, Pipe, Prices, Reach, Shuffle, Source, Together,
-    Transposes, Widths,
+    Isa, Kind, MatrixMove, MatrixMultiply, Phases, Pipe, Prices, Reach, Shuffle, Source, Timing,
+    Together, Transposes, Widths,
 };
 
 /// A machine, with every number of it.
@@ -67,6 +67,8 @@ pub struct MachineAnswer {
     pub byte_permute: String,
     /// What instructions cost, in hundredths of a cycle.
     pub prices: PricesAnswer,
+    /// How long instructions take, in hundredths of a cycle.
+    pub timing: TimingAnswer,
     /// Where these numbers come from.
     pub sources: Vec<SourceAnswer>,
     /// The machine itself, for reports.
@@ -231,6 +233,25 @@ pub struct PricesAnswer {
     pub sector: u64,
 }
 
+/// How long instructions take, in hundredths of a cycle: what no choice of a layout hangs on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TimingAnswer {
+    /// The parts of a multiprocessor that issue for themselves.
+    pub parts: u32,
+    /// One special function of a whole warp, all parts together.
+    pub special: u64,
+    /// One sector of global memory out of the cache that all multiprocessors share.
+    pub cached_sector: u64,
+    /// Until the result of an exchange between lanes may be used.
+    pub exchange: u64,
+    /// Until the sum of a warp's product of matrices may be used.
+    pub matrix: u64,
+    /// Until what is loaded from shared memory may be used.
+    pub shared: u64,
+    /// Until what is loaded from global memory may be used, where the shared cache has it.
+    pub global: u64,
+}
+
 /// Where numbers come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceAnswer {
@@ -280,6 +301,7 @@ impl MachineAnswer {
             shuffles: machine.shuffles.iter().map(shuffle).collect(),
             byte_permute: machine.byte_permute.to_string(),
             prices: prices(&machine.prices),
+            timing: timing(&machine.timing),
             sources: machine.sources.iter().map(source).collect(),
             machine: machine.clone(),
         }
@@ -376,6 +398,11 @@ fn prices(prices: &Prices) -> PricesAnswer {
         block_barrier_per_warp,
         sector,
     }
+}
+
+fn timing(timing: &Timing) -> TimingAnswer {
+    let &Timing { parts, special, cached_sector, exchange, matrix, shared, global } = timing;
+    TimingAnswer { parts, special, cached_sector, exchange, matrix, shared, global }
 }
 
 fn source(source: &Source) -> SourceAnswer {

@@ -1,6 +1,6 @@
 //! The decisions behind a kernel, as a reviewer would tell them.
 
-use super::{cycles, line};
+use super::{cycles, line, rounds};
 use crate::answer::{
     AccessAnswer, BarrierAnswer, BuffersAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer,
     MovementAnswer, NextAnswer, ProductAnswer, SharedAnswer, SharedCounts, SharedPrice,
@@ -68,6 +68,7 @@ pub fn explain(answer: &ExplainAnswer) -> String {
         answer.name, answer.target, answer.warps, answer.shared_bytes
     );
     costs(&mut text, answer);
+    rounds::rounds(&mut text, &answer.rounds);
     line(&mut text, "\nlayouts");
     for (index, layout) in layouts.0.iter().enumerate() {
         line(&mut text, format_args!("  L{index} = {layout}"));

@@ -21,6 +21,7 @@ mod forms;
 mod matrix_descriptor;
 mod multiply;
 mod sources;
+mod timing;
 mod nvidia;
 mod amd;
 
@@ -32,6 +33,7 @@ pub use multiply::{Fragments, MatrixMultiply, Number, Part, Storage, Widths};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
 pub use sources::{Origin, Source};
+pub use timing::Timing;
 
 /// Whether an access reads or writes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +119,8 @@ pub struct Machine {
     pub byte_permute: Cow<'static, str>,
     /// What each kind of instruction costs a warp.
     pub prices: Prices,
+    /// How long instructions take.
+    pub timing: Timing,
     /// Where these numbers come from; [`Machine::source`] finds the row of one.
     pub sources: Cow<'static, [Source]>,
 }

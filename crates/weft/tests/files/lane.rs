@@ -6,6 +6,7 @@
 //!   `places` keeps the lines of the input as comments. Where `WEFT_PTXAS` names NVIDIA's `ptxas`, it also
 //!   assembles the PTX, before and after the passes;
 //! * `header TARGET`: the header of C that launches it;
+//! * `rounds MACHINE`: a round of each innermost loop on the clock of `timeline`, in hundredths of a cycle;
 //! * `schedules`: see `schedules.rs`.
 //!
 //! Whatever is asked, the program is the same when it is read from the text that it prints as.
@@ -19,6 +20,8 @@ use weft::emit::{self, Language, Target, launcher};
 use weft::lane::{self, Program, verify};
 use weft::location::Locations;
 use weft::simplify;
+use weft::timeline;
+use weft_layout::machine::Machine;
 
 /// What a command makes of a case.
 pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
@@ -44,6 +47,11 @@ pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
             let (registers, lines) = (Registers::Balanced, LineInfo::Omitted);
             let header = launcher::print(&program, target, registers, lines);
             Ok(header.unwrap_or_else(|refused| refused.to_string()))
+        }
+        ["rounds", machine] => {
+            verified(&program)?;
+            let machine = Machine::by_name(machine);
+            Ok(rounds(&program, machine.ok_or("the machine is not known")?))
         }
         ["schedules"] => {
             verified(&program)?;
@@ -77,6 +85,21 @@ fn pass(program: Program, name: &str) -> Result<Program, String> {
     let program = (pass.run)(program, &weft::budget::Stop::default());
     verified(&program)?;
     Ok(program)
+}
+
+fn rounds(program: &Program, machine: &Machine) -> String {
+    let mut lines = Vec::new();
+    for round in timeline::rounds(program, machine) {
+        let (first, count) = round.warps;
+        lines.push(format!("{} of warps {first}+{count}: {}", round.inst, round.time));
+        for (unit, time) in round.busy.iter().filter(|(_, time)| *time > 0) {
+            lines.push(format!("  {} {time}", unit.word()));
+        }
+        for span in &round.spans {
+            lines.push(format!("  {} from {} to {}", span.work.word(), span.start, span.end));
+        }
+    }
+    lines.join("\n")
 }
 
 fn printed(

@@ -32,5 +32,6 @@ mod scaled;
 mod sends;
 mod spoilt;
 mod stops;
+mod timeline;
 mod truths;
 mod warpgroups;

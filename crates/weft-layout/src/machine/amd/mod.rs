@@ -13,7 +13,7 @@ mod sources;
 use alloc::borrow::Cow;
 
 use super::{
-    Isa, Kind, Known, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Together,
+    Isa, Kind, Known, Machine, MatrixMove, Phases, Pipe, Prices, Reach, Shuffle, Timing, Together,
     Transposes,
 };
 
@@ -68,6 +68,21 @@ const PRICES: Prices = Prices {
 /// (documented). DRAM of an RX 7900 XTX: 0.96 TB/s over 96 units at 2.5 GHz are 4 bytes a cycle, 16
 /// cycles for 64 bytes (recalled).
 const RDNA_PRICES: Prices = Prices { shuffle: 100, alu: 50, issue: 50, sector: 1600, ..PRICES };
+
+/// Four units of 16 lanes, each of which takes four cycles for a wave of 64, and special functions at a quarter
+/// of that rate (documented). 64 bytes a cycle out of the second-level cache, and all latencies: recalled.
+const TIMING: Timing = Timing {
+    parts: 4,
+    special: 400,
+    cached_sector: 100,
+    exchange: 5000,
+    matrix: 3600,
+    shared: 6400,
+    global: 50_000,
+};
+
+/// Two units of 32 lanes (documented); the rest as above, recalled.
+const RDNA_TIMING: Timing = Timing { parts: 2, special: 200, ..TIMING };
 
 /// Goes to any lane through the crossbar of the local data share, without its memory. Compiled.
 const BPERMUTE: Shuffle =
@@ -175,6 +190,7 @@ const GFX942: Machine = Machine {
     warpgroup_multiplies: Cow::Borrowed(&[]),
     byte_permute: Cow::Borrowed("v_perm_b32"),
     prices: PRICES,
+    timing: TIMING,
     sources: Cow::Borrowed(sources::GFX942),
 };
 
@@ -228,6 +244,7 @@ const GFX1100: Machine = Machine {
     direct_copies: Cow::Borrowed(&[]),
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, ROW_MASK, OTHER_ROW]),
     prices: RDNA_PRICES,
+    timing: RDNA_TIMING,
     matrix_multiplies: Cow::Borrowed(multiplies::GFX1100),
     sources: Cow::Borrowed(sources::GFX1100),
     ..GFX942

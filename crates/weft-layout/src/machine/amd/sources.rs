@@ -53,8 +53,12 @@ const ISSUE: Source =
 const BANDWIDTH: Source =
     source("prices.sector", Recalled, "the data sheet's bandwidth, units and clock");
 
+const TIMING: Source =
+    source("timing", Recalled, "the documents' rates, and latencies of papers; it chooses nothing");
+
 pub(super) const GFX942: &[Source] = &[
     MANUALS,
+    TIMING,
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
@@ -82,6 +86,7 @@ pub(super) const GFX942: &[Source] = &[
 
 pub(super) const GFX90A: &[Source] = &[
     MANUALS,
+    TIMING,
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
@@ -111,6 +116,7 @@ pub(super) const GFX90A: &[Source] = &[
 
 pub(super) const GFX950: &[Source] = &[
     MANUALS,
+    TIMING,
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,
@@ -141,6 +147,7 @@ pub(super) const GFX950: &[Source] = &[
 /// Both RDNA machines: of each only its 16-byte loads were measured.
 pub(super) const GFX1100: &[Source] = &[
     MANUALS,
+    TIMING,
     VECTORS,
     GLOBAL_VECTORS,
     ATOMICS,

@@ -30,8 +30,25 @@ const MULTIPLIES: Source = source(
     "PTX ISA 9.1, and the rates of NVIDIA's data sheets for dense matrices",
 );
 
+const TIMING: Source = source(
+    "timing",
+    Recalled,
+    "papers that time one instruction after another; it chooses nothing",
+);
+
+const PARTS: Source =
+    source("timing.parts", Documented, "four schedulers, a warp instruction a cycle each");
+
+const SPECIAL: Source =
+    source("timing.special", Documented, "CUDA C++ programming guide, 16 results a cycle");
+
 pub(super) const SM_90: &[Source] = &[
     GUIDE,
+    TIMING,
+    PARTS,
+    SPECIAL,
+    source("timing.exchange", Measured, "one H200, a chain of exchanges"),
+    source("timing.shared", Measured, "one H200, a chain of loads"),
     source("phases", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
     source("prices", Measured, "one H200, by `weft probe` (docs/measurements/h200)"),
     MOVES,
@@ -58,11 +75,24 @@ pub(super) const SM_90: &[Source] = &[
     ),
 ];
 
-pub(super) const SM_80: &[Source] =
-    &[GUIDE, AS_H200, PRICES_AS_H200, ISSUE, MOVES, MULTIPLIES, SHUFFLE_FORMS];
+pub(super) const SM_80: &[Source] = &[
+    GUIDE,
+    TIMING,
+    PARTS,
+    SPECIAL,
+    AS_H200,
+    PRICES_AS_H200,
+    ISSUE,
+    MOVES,
+    MULTIPLIES,
+    SHUFFLE_FORMS,
+];
 
 pub(super) const SM_86: &[Source] = &[
     GUIDE,
+    TIMING,
+    PARTS,
+    SPECIAL,
     AS_H200,
     PRICES_AS_H200,
     ISSUE,
@@ -76,6 +106,9 @@ pub(super) const SM_89: &[Source] = SM_80;
 
 pub(super) const SM_100: &[Source] = &[
     GUIDE,
+    TIMING,
+    PARTS,
+    SPECIAL,
     AS_H200,
     PRICES_AS_H200,
     ISSUE,
@@ -87,6 +120,9 @@ pub(super) const SM_100: &[Source] = &[
 
 pub(super) const SM_120: &[Source] = &[
     GUIDE,
+    TIMING,
+    PARTS,
+    SPECIAL,
     AS_H200,
     PRICES_AS_H200,
     ISSUE,

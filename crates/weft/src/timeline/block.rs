@@ -1,0 +1,685 @@
+//! The block on its clock.
+
+#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
+
+use super::known::{self, Known};
+use super::need::{Need, Needs, Unit};
+use super::{Loops, Round, Span, Work};
+use crate::id::IdMap;
+use crate::lane::{
+    AsyncCopy, BarrierScope, BulkCopy, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Region,
+    SyncOp, TensorWay, Value, WarpgroupOp,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use weft_layout::Machine;
+
+/// The operations after which nothing is said: far more than any kernel of a few rounds has.
+const MOST_STEPS: usize = 4_000_000;
+/// The rounds of an innermost loop whose end is not known, and of one around others.
+const ROUNDS: u32 = 10;
+const OUTER_ROUNDS: u32 = 2;
+/// The rounds of a loop whose end is known.
+const KNOWN_ROUNDS: u32 = 32;
+/// Over how many of the last rounds a round's time is taken.
+const STEADY: usize = 4;
+
+/// What happens at a time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A copy that an mbarrier counts is there.
+    Landed { mbarrier: u64, bytes: u64 },
+    /// A warp goes on.
+    Warp(u32),
+}
+
+/// Operations of a region that a warp runs.
+struct Frame<'a> {
+    region: &'a Region,
+    next: usize,
+    /// The operation whose region it is; none for the program's body.
+    owner: Option<Inst>,
+    /// The lanes that run it.
+    lanes: u64,
+    round: u32,
+}
+
+/// What runs on by itself in groups: when the open group and each closed one are done.
+#[derive(Default)]
+struct Groups {
+    open: u64,
+    closed: VecDeque<u64>,
+}
+
+impl Groups {
+    fn add(&mut self, end: u64) {
+        self.open = self.open.max(end);
+    }
+
+    fn close(&mut self) {
+        self.closed.push_back(core::mem::take(&mut self.open));
+    }
+
+    /// When all groups but the latest so many are done.
+    fn done(&mut self, pending: u32) -> u64 {
+        let mut end = 0;
+        while self.closed.len() > pending as usize {
+            end = self.closed.pop_front().unwrap_or(0).max(end);
+        }
+        end
+    }
+}
+
+struct Warp<'a> {
+    at: u64,
+    frames: Vec<Frame<'a>>,
+    /// When each value may be used.
+    ready: IdMap<Value, u64>,
+    known: IdMap<Value, Known>,
+    copies: Groups,
+    products: Groups,
+    stores: Groups,
+    /// The warps that have its role: the first and how many.
+    role: (u32, u32),
+}
+
+#[derive(Default)]
+struct Counter {
+    expected: u64,
+    arrived: u64,
+    bytes: i64,
+    under_way: u64,
+    phase: u64,
+    waiting: Vec<(u32, u64)>,
+}
+
+impl Counter {
+    fn is_over(&self) -> bool {
+        self.expected > 0 && self.arrived >= self.expected && self.under_way == 0 && self.bytes <= 0
+    }
+}
+
+/// What has been seen of a block.
+#[derive(Default)]
+pub(super) struct Record {
+    /// By loop and the first warp of a role: when each round began, and how many warps have the role.
+    rounds: BTreeMap<(Inst, u32), (u32, Vec<u64>)>,
+    spans: BTreeMap<u32, Vec<Span>>,
+    used: Vec<(Unit, u64, u64)>,
+    parts: u64,
+}
+
+pub(super) struct Block<'a> {
+    needs: Needs<'a>,
+    loops: &'a Loops,
+    warps: Vec<Warp<'a>>,
+    events: BinaryHeap<Reverse<(u64, Event)>>,
+    /// When each unit is free: of each part, or the first alone.
+    free: BTreeMap<Unit, Vec<u64>>,
+    counters: BTreeMap<u64, Counter>,
+    /// The warps at the block's barrier and at each named one, with the time; how many have arrived there.
+    meeting: BTreeMap<u8, (u32, Vec<u32>)>,
+    running: u32,
+    record: Record,
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn new(program: &'a Program, machine: &'a Machine, loops: &'a Loops) -> Self {
+        let lanes = u64::MAX >> (64 - (1u32 << program.lanes_log2));
+        let warp = |_| Warp {
+            at: 0,
+            frames: vec![Frame { region: &program.body, next: 0, owner: None, lanes, round: 0 }],
+            ready: IdMap::default(),
+            known: IdMap::default(),
+            copies: Groups::default(),
+            products: Groups::default(),
+            stores: Groups::default(),
+            role: (0, program.warps),
+        };
+        let parts = machine.timing.parts.max(1) as usize;
+        let free = |unit: Unit| (unit, vec![0; if unit.is_of_part() { parts } else { 1 }]);
+        Self {
+            needs: Needs { program, machine },
+            loops,
+            warps: (0..program.warps).map(warp).collect(),
+            events: (0..program.warps).map(|warp| Reverse((0, Event::Warp(warp)))).collect(),
+            free: Unit::ALL.into_iter().map(free).collect(),
+            counters: BTreeMap::new(),
+            meeting: BTreeMap::new(),
+            running: program.warps,
+            record: Record { parts: parts as u64, ..Record::default() },
+        }
+    }
+
+    /// Runs the block to its end.
+    pub(super) fn run(mut self) -> Option<Record> {
+        let mut steps = 0;
+        loop {
+            while let Some(Reverse((now, event))) = self.events.pop() {
+                steps += 1;
+                if steps > MOST_STEPS {
+                    return None;
+                }
+                match event {
+                    Event::Landed { mbarrier, bytes } => self.landed(mbarrier, bytes, now),
+                    Event::Warp(warp) => self.step(warp, now),
+                }
+            }
+            if !self.release() {
+                return Some(self.record);
+            }
+        }
+    }
+
+    /// Where everybody waits for what will not happen in so few rounds, they go on.
+    fn release(&mut self) -> bool {
+        let mut waiting = Vec::new();
+        for counter in self.counters.values_mut() {
+            waiting.extend(core::mem::take(&mut counter.waiting).into_iter().map(|(warp, _)| warp));
+        }
+        for (_, (_, warps)) in core::mem::take(&mut self.meeting) {
+            waiting.extend(warps);
+        }
+        let latest = waiting.iter().map(|&warp| self.warps[warp as usize].at).max();
+        for &warp in &waiting {
+            self.go_on(warp, latest.unwrap_or(0));
+        }
+        !waiting.is_empty()
+    }
+
+    /// A warp that waited goes on.
+    fn go_on(&mut self, warp: u32, now: u64) {
+        let since = self.warps[warp as usize].at;
+        self.spend(warp, Work::Waits, since, now);
+        self.warps[warp as usize].at = now.max(since);
+        self.events.push(Reverse((now.max(since), Event::Warp(warp))));
+    }
+
+    fn spend(&mut self, warp: u32, work: Work, start: u64, end: u64) {
+        if end > start {
+            self.record.spans.entry(warp).or_default().push(Span { work, start, end });
+        }
+    }
+
+    /// When a unit that is asked for at a time begins, and has done so much.
+    fn use_unit(&mut self, warp: u32, unit: Unit, now: u64, time: u64) -> (u64, u64) {
+        let Some(free) = self.free.get_mut(&unit) else { return (now, now + time) };
+        let part = warp as usize % free.len();
+        let start = free[part].max(now);
+        free[part] = start + time;
+        self.record.used.push((unit, start, start + time));
+        (start, start + time)
+    }
+
+    fn is_free_at(&self, warp: u32, unit: Unit) -> u64 {
+        let free = &self.free[&unit];
+        free[warp as usize % free.len()]
+    }
+
+    /// The next operation of a warp.
+    fn step(&mut self, index: u32, now: u64) {
+        let warp = &mut self.warps[index as usize];
+        let Some(frame) = warp.frames.last_mut() else { return };
+        let Some(&id) = frame.region.insts.get(frame.next) else {
+            // Regions end with an operation that leaves them.
+            warp.frames.pop();
+            self.events.push(Reverse((now, Event::Warp(index))));
+            return;
+        };
+        let lanes = frame.lanes;
+        let inst = &self.needs.program.insts[id];
+        let need = self.needs.of(inst, lanes.count_ones().into());
+        // In order: not before its operands are there, its part issues, and a unit of the part takes it.
+        let operands = inst.operands.iter().map(|&value| warp.ready[value]).max().unwrap_or(0);
+        let is_handed_on = inst.op.effects().starts_product() || is_structure(&inst.op);
+        let mut from = if is_handed_on { now } else { operands.max(now) };
+        if need.instructions > 0 {
+            from = from.max(self.is_free_at(index, Unit::Issue));
+        }
+        if let Some((unit @ (Unit::Integer | Unit::Special), _)) = need.unit {
+            from = from.max(self.is_free_at(index, unit));
+        }
+        if from > now {
+            self.warps[index as usize].at = now;
+            self.go_on(index, from);
+            return;
+        }
+        self.warps[index as usize].frames.last_mut().map(|frame| frame.next += 1);
+        let (_, mut end) = match need.instructions {
+            0 => (now, now),
+            count => {
+                let issue = self.needs.machine.prices.issue * self.record.parts;
+                self.use_unit(index, Unit::Issue, now, count * issue)
+            }
+        };
+        self.spend(index, Work::Issues, now, end);
+        let done = self.work(index, inst, need, now);
+        self.warps[index as usize].at = end;
+        for &result in &inst.results {
+            let known =
+                known::result(self.needs.program, inst, &self.warps[index as usize].known, index);
+            let warp = &mut self.warps[index as usize];
+            warp.ready.set(result, done);
+            warp.known.set(result, known);
+        }
+        if self.act(index, id, inst, lanes, done, &mut end) {
+            self.warps[index as usize].at = end;
+            self.events.push(Reverse((end, Event::Warp(index))));
+        }
+    }
+
+    /// What a unit does for an operation, and when its results are there.
+    fn work(&mut self, warp: u32, inst: &InstData, need: Need, now: u64) -> u64 {
+        let Some((unit, time)) = need.unit else { return now + need.latency };
+        let (start, end) = self.use_unit(warp, unit, now, time);
+        let done = end.max(start + need.latency);
+        match unit {
+            Unit::Matrix => self.spend(warp, Work::Products, start, done),
+            Unit::Shared => self.spend(warp, Work::Shared, start, end),
+            Unit::Global => match inst.op {
+                Op::AsyncCopy(_) => self.spend(warp, Work::Copies, start, done),
+                _ => self.spend(warp, Work::Global, start, done),
+            },
+            Unit::Issue | Unit::Integer | Unit::Special => {}
+        }
+        if let Op::Warpgroup(WarpgroupOp::Multiply(product)) = &inst.op {
+            let time = self.needs.wavefronts(self.needs.read_by(product));
+            let (_, read) = self.use_unit(warp, Unit::Shared, start, time);
+            return done.max(read);
+        }
+        done
+    }
+
+    /// What an operation does beside computing; whether the warp goes on, at `end`.
+    fn act(
+        &mut self,
+        index: u32,
+        id: Inst,
+        inst: &'a InstData,
+        lanes: u64,
+        done: u64,
+        end: &mut u64,
+    ) -> bool {
+        let now = *end;
+        let all = 1u32 << self.needs.program.lanes_log2;
+        let warp = &mut self.warps[index as usize];
+        let known = |warp: &Warp<'_>, operand: usize| {
+            let lane = lanes.trailing_zeros() as usize;
+            inst.operands.get(operand).and_then(|&value| warp.known[value].of_lane(lane))
+        };
+        match &inst.op {
+            Op::AsyncCopy(AsyncCopy::Begin { .. }) => warp.copies.add(done),
+            Op::AsyncCopy(AsyncCopy::Commit) => warp.copies.close(),
+            Op::AsyncCopy(AsyncCopy::Wait { pending }) => {
+                let over = warp.copies.done(*pending);
+                return self.wait_until(index, over, end);
+            }
+            Op::Warpgroup(WarpgroupOp::Multiply(_)) => warp.products.add(done),
+            Op::Warpgroup(WarpgroupOp::Commit) => warp.products.close(),
+            Op::Warpgroup(WarpgroupOp::Wait { pending }) => {
+                let over = warp.products.done(*pending).max(now);
+                for (&value, &result) in inst.operands.iter().zip(&inst.results) {
+                    let known = warp.known[value].clone();
+                    warp.known.set(result, known);
+                    warp.ready.set(result, over);
+                }
+                return self.wait_until(index, over, end);
+            }
+            Op::BulkCopy(step) => match step {
+                BulkCopy::ToShared => {
+                    let (bytes, mbarrier) = (known(warp, 2), known(warp, 3));
+                    self.copy_to_shared(index, bytes.unwrap_or(0), mbarrier, now);
+                }
+                BulkCopy::ToGlobal => {
+                    let bytes = known(warp, 2).unwrap_or(0);
+                    self.copy_to_global(index, bytes, now);
+                }
+                BulkCopy::Commit => warp.stores.close(),
+                BulkCopy::Wait { pending, .. } => {
+                    let over = warp.stores.done(*pending);
+                    return self.wait_until(index, over, end);
+                }
+            },
+            Op::TensorCopy(copy) => {
+                let map = self.needs.program.maps.get(&copy.map);
+                let bytes = map.map_or(0, |map| map.bytes().into());
+                match copy.way {
+                    TensorWay::ToShared => {
+                        let mbarrier = known(warp, inst.operands.len() - 1);
+                        self.copy_to_shared(index, bytes, mbarrier, now);
+                    }
+                    TensorWay::ToGlobal | TensorWay::Reduce(_) => {
+                        self.copy_to_global(index, bytes, now)
+                    }
+                }
+            }
+            Op::Mbarrier(step) => {
+                let Some(address) = known(warp, 0) else { return true };
+                let second = known(warp, 1);
+                return self.mbarrier(
+                    index,
+                    *step,
+                    address,
+                    second,
+                    lanes.count_ones().into(),
+                    now,
+                );
+            }
+            Op::Sync(SyncOp::Barrier(BarrierScope::Warp)) => {
+                *end += self.needs.machine.prices.warp_barrier
+            }
+            Op::Sync(SyncOp::Barrier(BarrierScope::Block)) => {
+                return self.meet(index, 0, self.running, true, now);
+            }
+            Op::Sync(SyncOp::Named(NamedBarrier { name, warps, waits })) => {
+                return self.meet(index, *name, *warps, *waits, now);
+            }
+            Op::If => {
+                let chosen = inst.operands.first().and_then(|&value| warp.known[value].lanes(all));
+                // Of what is not known the longer side is taken.
+                let [yes, no] = match chosen {
+                    Some(chosen) => [lanes & chosen, lanes & !chosen],
+                    None if longer(self.needs.program, inst) == 0 => [lanes, 0],
+                    None => [0, lanes],
+                };
+                for (lanes, region) in [no, yes].into_iter().zip(inst.regions.iter().rev()) {
+                    if lanes != 0 {
+                        warp.frames.push(Frame {
+                            region,
+                            next: 0,
+                            owner: Some(id),
+                            lanes,
+                            round: 0,
+                        });
+                    }
+                }
+            }
+            Op::Roles(roles) => {
+                let own = roles.iter().position(|role| role.has(index));
+                if let Some(own) = own {
+                    warp.role = (roles[own].first, roles[own].warps);
+                    let region = &inst.regions[own];
+                    warp.frames.push(Frame { region, next: 0, owner: Some(id), lanes, round: 0 });
+                }
+            }
+            Op::Loop => {
+                let region = &inst.regions[0];
+                hand_over(warp, &inst.operands, &region.params);
+                warp.frames.push(Frame { region, next: 0, owner: Some(id), lanes, round: 0 });
+                self.begins_round(index, id, now);
+            }
+            Op::BreakIf { target } => {
+                let most = match known(warp, 0) {
+                    Some(0) => KNOWN_ROUNDS,
+                    Some(_) => 0,
+                    None if self.loops.is_innermost(*target) => ROUNDS,
+                    None => OUTER_ROUNDS,
+                };
+                let of_target = |frame: &Frame<'_>| frame.owner == Some(*target);
+                let round = warp.frames.iter().rev().find(|frame| of_target(frame));
+                if round.is_none_or(|frame| frame.round >= most) {
+                    while warp.frames.pop().is_some_and(|frame| !of_target(&frame)) {}
+                    let results = &self.needs.program.insts[*target].results;
+                    hand_over(warp, &inst.operands[1..], results);
+                }
+            }
+            Op::Continue => {
+                let Some(frame) = warp.frames.last_mut() else { return false };
+                (frame.next, frame.round) = (0, frame.round + 1);
+                let (region, owner) = (frame.region, frame.owner);
+                hand_over(warp, &inst.operands, &region.params);
+                if let Some(owner) = owner {
+                    self.begins_round(index, owner, now);
+                }
+            }
+            Op::Yield => {
+                if let Some(owner) = warp.frames.pop().and_then(|frame| frame.owner) {
+                    let owner = &self.needs.program.insts[owner];
+                    hand_over(warp, &inst.operands, &owner.results);
+                    if matches!(owner.op, Op::Roles(_)) {
+                        warp.role = (0, self.needs.program.warps);
+                    }
+                }
+            }
+            Op::Return => {
+                warp.frames.clear();
+                self.running -= 1;
+                return false;
+            }
+            Op::Const(_)
+            | Op::Param(_)
+            | Op::Id(_)
+            | Op::Linear { .. }
+            | Op::Unary(_)
+            | Op::Binary(_)
+            | Op::Compare(_)
+            | Op::Select
+            | Op::Cast(_)
+            | Op::Fma
+            | Op::FmaToward(_)
+            | Op::RoundPair(_)
+            | Op::WidenPair(_)
+            | Op::Bytes
+            | Op::SharedBase(_)
+            | Op::Offset
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic(_)
+            | Op::ShuffleXor { .. }
+            | Op::ShuffleIndex
+            | Op::MatrixMultiply(_)
+            | Op::Warpgroup(WarpgroupOp::Fence)
+            | Op::Sync(SyncOp::Fence { .. } | SyncOp::ProxyFence)
+            | Op::MakeMap(_)
+            | Op::InlineAsm { .. }
+            | Op::Print(_)
+            | Op::Assert { .. } => {}
+        }
+        true
+    }
+
+    fn wait_until(&mut self, warp: u32, over: u64, end: &mut u64) -> bool {
+        self.spend(warp, Work::Waits, *end, over);
+        *end = over.max(*end);
+        true
+    }
+
+    fn begins_round(&mut self, warp: u32, id: Inst, now: u64) {
+        let (first, count) = self.warps[warp as usize].role;
+        if first == warp {
+            self.record.rounds.entry((id, first)).or_insert((count, Vec::new())).1.push(now);
+        }
+    }
+
+    fn copy_to_shared(&mut self, warp: u32, bytes: u64, mbarrier: Option<u64>, now: u64) {
+        let time = self.needs.sectors(bytes);
+        let (start, end) = self.use_unit(warp, Unit::Global, now, time);
+        let landed = end + self.needs.machine.timing.global;
+        let written = self.needs.wavefronts(bytes);
+        self.use_unit(warp, Unit::Shared, landed.saturating_sub(written), written);
+        self.spend(warp, Work::Copies, start, landed);
+        if let Some(mbarrier) = mbarrier {
+            self.counters.entry(mbarrier).or_default().under_way += 1;
+            self.events.push(Reverse((landed, Event::Landed { mbarrier, bytes })));
+        }
+    }
+
+    fn copy_to_global(&mut self, warp: u32, bytes: u64, now: u64) {
+        let read = self.needs.wavefronts(bytes);
+        let (start, _) = self.use_unit(warp, Unit::Shared, now, read);
+        let time = self.needs.sectors(bytes);
+        let (_, end) = self.use_unit(warp, Unit::Global, start, time);
+        self.spend(warp, Work::Copies, start, end);
+        self.warps[warp as usize].stores.add(end);
+    }
+
+    fn landed(&mut self, mbarrier: u64, bytes: u64, now: u64) {
+        let counter = self.counters.entry(mbarrier).or_default();
+        counter.under_way -= 1;
+        counter.bytes -= bytes as i64;
+        self.turn(mbarrier, now);
+    }
+
+    /// Begins the next phase of an mbarrier where this one is over.
+    fn turn(&mut self, mbarrier: u64, now: u64) {
+        let Some(counter) = self.counters.get_mut(&mbarrier) else { return };
+        if !counter.is_over() {
+            return;
+        }
+        counter.phase += 1;
+        (counter.arrived, counter.bytes) = (0, 0);
+        let (over, waiting) = core::mem::take(&mut counter.waiting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(_, parity)| counter.phase & 1 != *parity);
+        counter.waiting = waiting;
+        for (warp, _) in over {
+            self.go_on(warp, now);
+        }
+    }
+
+    fn mbarrier(
+        &mut self,
+        warp: u32,
+        step: Mbarrier,
+        address: u64,
+        second: Option<u64>,
+        lanes: u64,
+        now: u64,
+    ) -> bool {
+        let counter = self.counters.entry(address).or_default();
+        match step {
+            Mbarrier::Initialise { arrivals } => {
+                *counter = Counter { expected: arrivals.into(), ..Counter::default() };
+            }
+            Mbarrier::Arrive => counter.arrived += lanes,
+            Mbarrier::Expect => {
+                counter.arrived += lanes;
+                counter.bytes += second.unwrap_or(0) as i64;
+            }
+            Mbarrier::Wait => {
+                // The phase under way has the parity of its number.
+                if let Some(parity) = second
+                    && counter.expected > 0
+                    && counter.phase & 1 == parity
+                {
+                    counter.waiting.push((warp, parity));
+                    return false;
+                }
+                return true;
+            }
+            Mbarrier::Invalidate => *counter = Counter::default(),
+        }
+        self.turn(address, now);
+        true
+    }
+
+    /// A warp arrives at a barrier.
+    fn meet(&mut self, index: u32, name: u8, expected: u32, waits: bool, now: u64) -> bool {
+        let (arrived, waiting) = self.meeting.entry(name).or_default();
+        *arrived += 1;
+        if waits {
+            waiting.push(index);
+        }
+        if *arrived < expected {
+            return !waits;
+        }
+        let (_, waiting) = self.meeting.remove(&name).unwrap_or_default();
+        let over = now + self.needs.machine.prices.barrier(expected.into());
+        for warp in waiting {
+            self.go_on(warp, over);
+        }
+        !waits
+    }
+}
+
+/// Whether an operation hands its operands on as they are, and waits for none of them.
+fn is_structure(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Loop
+            | Op::Continue
+            | Op::Yield
+            | Op::BreakIf { .. }
+            | Op::Warpgroup(WarpgroupOp::Wait { .. })
+    )
+}
+
+/// Which region of an `If` has more operations.
+fn longer(program: &Program, inst: &InstData) -> usize {
+    let count = |region: &Region| {
+        let mut count = 0;
+        program.walk(region, &mut |_, _| count += 1);
+        count
+    };
+    match &inst.regions[..] {
+        [yes, no] if count(no) > count(yes) => 1,
+        _ => 0,
+    }
+}
+
+/// Hands values over to others, all at once.
+fn hand_over(warp: &mut Warp<'_>, from: &[Value], to: &[Value]) {
+    let state = |value: &Value| (warp.ready[*value], warp.known[*value].clone());
+    let states: Vec<_> = from.iter().map(state).collect();
+    for (&value, (ready, known)) in to.iter().zip(states) {
+        warp.ready.set(value, ready);
+        warp.known.set(value, known);
+    }
+}
+
+impl Record {
+    /// A round of each innermost loop in its steady state.
+    pub(super) fn rounds(mut self, program: &Program, loops: &Loops) -> Vec<Round> {
+        let mut rounds = Vec::new();
+        for ((inst, first), (warps, begins)) in core::mem::take(&mut self.rounds) {
+            let count = begins.len();
+            if !loops.is_innermost(inst) || count < 3 {
+                continue;
+            }
+            let steady = STEADY.min(count - 2);
+            let (from, to) = (begins[count - 1 - steady], begins[count - 1]);
+            let busy = |unit: Unit| {
+                let used = self.used.iter().filter(|(used, ..)| *used == unit);
+                let time = used.map(|&(_, start, end)| end.min(to).saturating_sub(start.max(from)));
+                let time: u64 = time.sum();
+                let shared = if unit.is_of_part() { self.parts } else { 1 };
+                (unit, time / steady as u64 / shared)
+            };
+            let mut busy = Unit::ALL.map(busy).to_vec();
+            busy.sort_by_key(|&(_, time)| Reverse(time));
+            let spans = self.spans.get(&first).map_or(&[][..], |spans| spans);
+            rounds.push(Round {
+                inst,
+                loc: program.insts[inst].loc,
+                warps: (first, warps),
+                time: (to - from) / steady as u64,
+                busy,
+                spans: within(spans, begins[count - 2], to),
+            });
+        }
+        rounds
+    }
+}
+
+/// What of some spans lies within a time, counted from its start: for each kind of work in order, without overlaps.
+fn within(spans: &[Span], start: u64, end: u64) -> Vec<Span> {
+    let inside = spans.iter().filter(|span| span.end > start && span.start < end);
+    let mut inside: Vec<Span> = inside
+        .map(|span| Span {
+            start: span.start.saturating_sub(start),
+            end: span.end.min(end) - start,
+            ..*span
+        })
+        .collect();
+    inside.sort_by_key(|span| (span.work, span.start));
+    let mut joined: Vec<Span> = Vec::new();
+    for span in inside {
+        match joined.last_mut() {
+            Some(last) if last.work == span.work && span.start <= last.end => {
+                last.end = last.end.max(span.end);
+            }
+            _ => joined.push(span),
+        }
+    }
+    joined
+}
