@@ -35,7 +35,7 @@ pub struct MachinesRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct LayoutRequest {
-    /// The layout: a Triton attribute, a layout's bases as text or data, or a CuTe layout.
+    /// The layout: a Triton attribute, a layout's bases, or a CuTe layout.
     pub attribute: LayoutSource,
     /// The tensor's extents; an attribute needs them, the others know their own.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct LayoutRequest {
     pub element: Option<String>,
     /// The elements' width, instead of a type.
     pub element_bits: Option<u32>,
-    /// How the answer shows it; not at all if it is not given.
+    /// How it is shown; not at all if it is not given.
     pub format: Option<Format>,
     /// What an SVG file shows: the grid if it is not given.
     pub picture: Option<Picture>,
@@ -52,15 +52,8 @@ pub struct LayoutRequest {
     /// where they are not given.
     #[serde(default)]
     pub slice: Vec<u64>,
-    /// Whether a text shows everything, up to [`MAX_CELLS`](crate::view::MAX_CELLS) cells; an SVG file
-    /// always does.
+    /// Show everything, up to 65536 cells; an SVG file always does.
     #[serde(default)]
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Whether a text shows everything, up to 65536 cells; an SVG file always does."
-        )
-    )]
     pub all: bool,
     /// The machine whose banks are shown.
     #[serde(default)]
@@ -181,7 +174,7 @@ pub struct ConvertRequest {
     /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
-    /// What the answer's text is; there is none if it is not given.
+    /// What to print; the answer has no text if it is not given.
     pub emit: Option<EmitConversion>,
 }
 
@@ -229,9 +222,10 @@ pub struct SwizzleRequest {
     /// How often the store and each load of threads happen; once each if it is not given.
     #[serde(default)]
     pub weights: Vec<u64>,
-    /// The most bytes of the buffer, where that is less than a block can have.
+    /// The most bytes of the buffer, where that is less than a block can have; a larger tensor goes in
+    /// rounds.
     pub scratch_bytes: Option<u64>,
-    /// Whether the answer tells the steps of the construction, for one load.
+    /// Show the steps of the paper's construction, for one load.
     #[serde(default)]
     pub trace: bool,
     /// Whether accesses may be matrix moves (`ldmatrix`, `stmatrix`) where the machine has them; else
@@ -268,7 +262,7 @@ pub struct PortRequest {
     pub from: Target,
     /// The machine that it shall be for; gfx942 if it is not given.
     pub target: Option<Target>,
-    /// What the answer's text is; there is none if it is not given.
+    /// What to print; the answer has no text if it is not given.
     pub emit: Option<EmitPort>,
 }
 
@@ -397,36 +391,24 @@ pub struct CompileRequest {
     /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Warps in a block; where nothing is said as many as the text says, else 4."
-        )
-    )]
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4.
     pub warps: Option<u32>,
-    /// The texts that the answer holds.
+    /// What to print; the answer holds all of these texts.
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
-    /// Stages of software pipelines, 1 for none; where nothing is said
-    /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Stages of software pipelines, 1 for none; where nothing is said 3."
-        )
-    )]
+    /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+    /// to one round less ahead of them; 3 unless given.
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
-    /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
+    /// Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
-    /// A pass after which the lane program's text is kept.
+    /// Print the lane program as it is after this pass.
     pub dump_after: Option<String>,
     /// The most registers of a thread, in PTX: from 24 to 255.
     pub max_registers: Option<u32>,
-    /// Whether PTX tells debuggers and profilers which lines of the source it came from (`.loc`).
+    /// Write source lines into the PTX, for debuggers and profilers.
     #[serde(default)]
     pub line_info: bool,
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
@@ -472,26 +454,14 @@ pub struct ExplainRequest {
     /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Warps in a block; where nothing is said as many as the text says, else 4."
-        )
-    )]
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4.
     pub warps: Option<u32>,
-    /// Stages of software pipelines, 1 for none; where nothing is said
-    /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Stages of software pipelines, 1 for none; where nothing is said 3."
-        )
-    )]
+    /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+    /// to one round less ahead of them; 3 unless given.
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
-    /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
+    /// Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
     /// Whether places are those at which operations begin in the text, `text:line:column`, and not
@@ -516,32 +486,20 @@ pub struct RunRequest {
     /// The machine that is simulated.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block; where nothing is said as many as the text says, else [`DEFAULT_WARPS`].
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Warps in a block; where nothing is said as many as the text says, else 4."
-        )
-    )]
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4.
     pub warps: Option<u32>,
-    /// Stages of software pipelines, 1 for none; where nothing is said
-    /// [`DEFAULT_STAGES`](weft::compile::DEFAULT_STAGES).
-    #[cfg_attr(
-        feature = "agent",
-        schemars(
-            description = "Stages of software pipelines, 1 for none; where nothing is said 3."
-        )
-    )]
+    /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+    /// to one round less ahead of them; 3 unless given.
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
-    /// Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it.
+    /// Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it.
     #[serde(default)]
     pub pins: Vec<String>,
     /// The seed of random values.
     #[serde(default)]
     pub seed: u64,
-    /// Whether every movement's plan is replayed by the witness, and the lane program verified again.
+    /// Have the witness replay every plan, lane by lane, and verify the lane program again.
     #[serde(default)]
     pub verify: bool,
     /// How to judge stores of one value to the same byte of global memory that nothing orders.
@@ -604,12 +562,12 @@ fn default_emit() -> Vec<Emit> {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[cfg_attr(feature = "agent", derive(schemars::JsonSchema))]
 pub struct PaperRequest {
-    /// The table that is made.
+    /// Which table.
     pub table: Table,
     /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
-    /// Of the products of table 4 every so many, counted from the first; all if it is not given.
+    /// Take every Nth case of `table4`, counted from the first; all if it is not given.
     #[serde(default = "one")]
     pub every: u32,
 }

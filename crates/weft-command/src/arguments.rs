@@ -151,26 +151,26 @@ Examples:
   weft layout --batch -     one JSON object a line in, one a line out"
 )]
 pub(crate) struct Layout {
-    /// The layout.
+    /// The layout: a Triton attribute, a layout's bases, or a CuTe layout.
     #[arg(value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) attribute: Option<String>,
-    /// The tensor's extents, such as 128x64; a Triton attribute needs them.
+    /// The tensor's extents; an attribute needs them, the others know their own. For example 128x64.
     #[arg(long, value_parser = extents)]
     pub(crate) shape: Option<Extents>,
-    /// The elements' type, such as f16.
+    /// The type of the elements, such as f16.
     #[arg(long)]
     pub(crate) element: Option<String>,
     /// Leave out what the layout is called in the terms of others.
     #[arg(long)]
     pub(crate) no_names: bool,
-    /// How to show it: text if it is not given.
+    /// How it is shown; as text if it is not given.
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
     /// What an SVG file shows: the grid if it is not given.
     #[arg(long, value_enum)]
     pub(crate) picture: Option<Picture>,
-    /// Where a grid or a bank map cuts a tensor of more than two axes: coordinates of those before the
-    /// last two, such as 1 or 0,3.
+    /// Where a grid or a bank map cuts the tensor: coordinates of the axes before the last two, 0 where
+    /// they are not given. For example 1, or 0,3.
     #[arg(long, value_parser = extents)]
     pub(crate) slice: Option<Extents>,
     /// Show everything, up to 65536 cells; an SVG file always does.
@@ -203,14 +203,14 @@ pub(crate) struct Layout {
 /// Which tensor, and on which machine.
 #[derive(Args)]
 pub(crate) struct Tensor {
-    /// The tensor's extents, such as 64x64.
+    /// The extents of the tensor, `dim0` first, such as 64x64.
     #[arg(long, value_parser = extents, required_unless_present = "batch")]
     shape: Option<Extents>,
-    /// The elements' type, such as f16.
+    /// The type of the elements, such as f16.
     #[arg(long, required_unless_present = "batch")]
     pub(crate) element: Option<String>,
-    /// The machine: a name that `weft machines` lists, a product such as h100, or a JSON file such as
-    /// `weft probe` writes.
+    /// The machine that it is for: a name that `weft machines` lists, a product such as h100, or a JSON
+    /// file such as `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
 }
@@ -246,7 +246,7 @@ pub(crate) struct Convert {
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// What to print: the plan if it is not given.
+    /// What to print; the plan if it is not given.
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) emit: Option<EmitConversion>,
     #[command(flatten)]
@@ -283,25 +283,27 @@ Examples:
   weft swizzle --batch -    one JSON object a line in, one a line out"
 )]
 pub(crate) struct Swizzle {
-    /// The layout from which it is stored, or tma: the tensor memory accelerator writes it.
+    /// The layout from which it is stored, or `tma`: the tensor memory accelerator writes it.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) store: Option<String>,
-    /// A layout into which it is loaded, or tma; may be given several times.
+    /// The layouts into which it is loaded, or `tma`; one each time that the option is given.
     #[arg(long = "load", value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) loads: Vec<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// Further machines on which the same memory layout must be good, such as gfx942,gfx1200. Where
-    /// their waves have another width, the same threads are cut into those waves.
+    /// Further machines on which the same memory layout must be good. Where one of them has waves of
+    /// another width, the same threads, counted through all warps, are cut into waves of that width. For
+    /// example gfx942,gfx1200.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) also: Vec<String>,
-    /// How often the store and each load of threads happen, such as 1,4; once each if it is not given.
+    /// How often the store and each load of threads happen; once each if it is not given. For example 1,4.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = whole::<u64>)]
     pub(crate) weights: Vec<u64>,
-    /// The most bytes of the buffer; a larger tensor goes in rounds.
+    /// The most bytes of the buffer, where that is less than a block can have; a larger tensor goes in
+    /// rounds.
     #[arg(long, value_name = "BYTES", value_parser = whole::<u64>)]
     pub(crate) scratch: Option<u64>,
-    /// Show the steps of the paper's construction first, for one load.
+    /// Show the steps of the paper's construction, for one load.
     #[arg(long)]
     pub(crate) trace: bool,
     /// Use plain vector accesses only, never ldmatrix or stmatrix.
@@ -345,12 +347,12 @@ pub(crate) struct Conflicts {
     /// The layout of the registers.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) registers: Option<String>,
-    /// The layout of the memory.
+    /// The layout of the memory; it may have gaps, or begin with another element than the first.
     #[arg(long, value_name = "ATTR", required_unless_present = "batch")]
     pub(crate) memory: Option<String>,
     #[command(flatten)]
     pub(crate) tensor: Tensor,
-    /// Whether memory is read or written.
+    /// Which way the tensor moves.
     #[arg(long, value_enum, default_value = "load")]
     pub(crate) kind: AccessKind,
     #[command(flatten)]
@@ -401,25 +403,25 @@ pub(crate) struct Port {
     /// The machine that it shall be for.
     #[arg(long, default_value = DEFAULT_PORT)]
     pub(crate) target: String,
-    /// Warps in a block on the new machine. Unless given, as many as make as many threads.
+    /// Warps in a block on the new machine; as many threads as before, unless said.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
     /// Which kernel, if the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The layout from which a buffer is stored.
+    /// Instead of a kernel, a buffer of shared memory: the layout from which it is stored.
     #[arg(long, value_name = "ATTR", conflicts_with = "file")]
     pub(crate) store: Option<String>,
-    /// A layout into which the buffer is loaded; may be given several times.
+    /// The layouts into which the buffer is loaded; one each time that the option is given.
     #[arg(long = "load", value_name = "ATTR", conflicts_with = "file")]
     pub(crate) loads: Vec<String>,
-    /// The buffer's layout on the old machine, whose conflicts are counted on both.
+    /// The buffer's layout on the first machine, whose conflicts are counted on both.
     #[arg(long, value_name = "ATTR", conflicts_with = "file")]
     pub(crate) memory: Option<String>,
     /// The extents of the buffer's tensor, such as 64x64.
     #[arg(long, value_parser = extents, conflicts_with = "file")]
     pub(crate) shape: Option<Extents>,
-    /// The type of its elements, such as f16.
+    /// The type of the elements, such as f16.
     #[arg(long, conflicts_with = "file")]
     pub(crate) element: Option<String>,
     /// What to print.
@@ -530,8 +532,8 @@ bounded!(u16 u32 u64);
 /// Which kernel of which text, and for what.
 #[derive(Args)]
 pub(crate) struct Kernel {
-    /// The machine: a name that `weft machines` lists, a product such as h100, or a JSON file such as
-    /// `weft probe` writes.
+    /// The machine that it is for: a name that `weft machines` lists, a product such as h100, or a JSON
+    /// file such as `weft probe` writes.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
     #[command(flatten)]
@@ -541,20 +543,21 @@ pub(crate) struct Kernel {
 /// Which kernel of a text, and how it is compiled.
 #[derive(Args)]
 pub(crate) struct How {
-    /// Warps in a block. Unless given, as many as the text says (TTGIR does), else 4.
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
     /// Which kernel, if the text has several.
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The most stages of software pipelines: loads that feed a loop's matrix products run up to N - 1
-    /// rounds ahead of them [default: 3]
+    /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+    /// to one round less ahead of them; 3 unless given.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
     /// Round every product before it is added, without fused multiply-adds
     #[arg(long)]
     pub(crate) no_fp_fusion: bool,
-    /// Pin a value to this layout; may be given several times. `weft explain` names the values.
+    /// Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it; one
+    /// each time that the option is given.
     #[arg(long = "pin", value_name = "VALUE=ATTR")]
     pub(crate) pins: Vec<String>,
 }
@@ -592,7 +595,7 @@ pub(crate) struct Compile {
     /// What to print.
     #[arg(long, value_name = "WHAT", default_value = "ptx", value_enum)]
     pub(crate) emit: Emit,
-    /// Print the lane program as it is after this pass instead.
+    /// Print the lane program as it is after this pass, and nothing else.
     #[arg(long, value_name = "PASS", conflicts_with = "emit")]
     pub(crate) dump_after: Option<String>,
     /// The most registers of a thread, in PTX: from 24 to 255.
@@ -648,11 +651,11 @@ pub(crate) struct Run {
     /// Blocks along x, y and z, such as 8, 4x2 or 4,2.
     #[arg(long, value_parser = grid)]
     pub(crate) grid: Grid,
-    /// The value of one of the kernel's arguments.
+    /// A value for each of the kernel's arguments; one each time that the option is given.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub(crate) args: Vec<String>,
-    /// The machine: a name that `weft machines` lists, a product such as h100, or a JSON file such as
-    /// `weft probe` writes. With --device, that device's unless given.
+    /// The machine that is simulated: a name that `weft machines` lists, a product such as h100, or a JSON
+    /// file such as `weft probe` writes. With --device, that device's unless given.
     #[arg(long)]
     pub(crate) target: Option<String>,
     #[command(flatten)]
@@ -660,7 +663,7 @@ pub(crate) struct Run {
     /// The seed of random values.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
-    /// Have the witness replay every plan, lane by lane.
+    /// Have the witness replay every plan, lane by lane, and verify the lane program again.
     #[arg(long)]
     pub(crate) verify: bool,
     /// How to judge stores of one value to the same byte of global memory that nothing orders.
@@ -757,10 +760,10 @@ pub(crate) struct Paper {
     /// Which table.
     #[arg(value_enum)]
     pub(crate) table: Table,
-    /// The machine: a name that `weft machines` lists, or a JSON file.
+    /// The machine that it is for: a name that `weft machines` lists, or a JSON file.
     #[arg(long, default_value = DEFAULT_TARGET)]
     pub(crate) target: String,
-    /// Take every Nth case of table4, counted from the first.
+    /// Take every Nth case of `table4`, counted from the first; all if it is not given.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     pub(crate) every: u32,
     #[command(flatten)]

@@ -16,7 +16,7 @@ export type Target = string | Record<string, unknown>;
 /** What is this layout? */
 export interface LayoutRequest {
   request: "layout";
-  /** The layout: a Triton attribute, a layout's bases as text or data, or a CuTe layout. */
+  /** The layout: a Triton attribute, a layout's bases, or a CuTe layout. */
   attribute: LayoutSource;
   /** The tensor's extents; an attribute needs them, the others know their own. */
   shape?: number[];
@@ -24,7 +24,7 @@ export interface LayoutRequest {
   element?: string;
   /** The elements' width, instead of a type. */
   element_bits?: number;
-  /** How the answer shows it; not at all if it is not given. */
+  /** How it is shown; not at all if it is not given. */
   format?: Format;
   /** What an SVG file shows: the grid if it is not given. */
   picture?: Picture;
@@ -33,7 +33,7 @@ export interface LayoutRequest {
    * where they are not given.
    */
   slice?: number[];
-  /** Whether a text shows everything, up to 65536 cells; an SVG file always does. */
+  /** Show everything, up to 65536 cells; an SVG file always does. */
   all?: boolean;
   /** The machine whose banks are shown. */
   target?: Target;
@@ -87,7 +87,7 @@ export interface ConvertRequest {
   element_bits?: number;
   /** The machine that it is for. */
   target?: Target;
-  /** What the answer's text is; there is none if it is not given. */
+  /** What to print; the answer has no text if it is not given. */
   emit?: EmitConversion;
 }
 
@@ -116,9 +116,12 @@ export interface SwizzleRequest {
   also?: Target[];
   /** How often the store and each load of threads happen; once each if it is not given. */
   weights?: number[];
-  /** The most bytes of the buffer, where that is less than a block can have. */
+  /**
+   * The most bytes of the buffer, where that is less than a block can have; a larger tensor goes in
+   * rounds.
+   */
   scratch_bytes?: number;
-  /** Whether the answer tells the steps of the construction, for one load. */
+  /** Show the steps of the paper's construction, for one load. */
   trace?: boolean;
   /**
    * Whether accesses may be matrix moves (`ldmatrix`, `stmatrix`) where the machine has them; else
@@ -152,7 +155,7 @@ export interface PortRequest {
   from?: Target;
   /** The machine that it shall be for; gfx942 if it is not given. */
   target?: Target;
-  /** What the answer's text is; there is none if it is not given. */
+  /** What to print; the answer has no text if it is not given. */
   emit?: EmitPort;
 }
 
@@ -247,21 +250,24 @@ export interface CompileRequest {
   kernel?: string;
   /** The machine that it is for. */
   target?: Target;
-  /** Warps in a block; where nothing is said as many as the text says, else 4. */
+  /** Warps in a block; unless given, as many as the text says (TTGIR does), else 4. */
   warps?: number;
-  /** The texts that the answer holds. */
+  /** What to print; the answer holds all of these texts. */
   emit?: Emit[];
-  /** Stages of software pipelines, 1 for none; where nothing is said 3. */
+  /**
+   * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+   * to one round less ahead of them; 3 unless given.
+   */
   stages?: number;
   /** Whether products become one operation with the sums that take them; unless said, they do. */
   fp_fusion?: boolean;
-  /** Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it. */
+  /** Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it. */
   pins?: string[];
-  /** A pass after which the lane program's text is kept. */
+  /** Print the lane program as it is after this pass. */
   dump_after?: string;
   /** The most registers of a thread, in PTX: from 24 to 255. */
   max_registers?: number;
-  /** Whether PTX tells debuggers and profilers which lines of the source it came from (`.loc`). */
+  /** Write source lines into the PTX, for debuggers and profilers. */
   line_info?: boolean;
   /**
    * Whether places are those at which operations begin in the text, `text:line:column`, and not
@@ -286,17 +292,20 @@ export interface RunRequest {
   args?: Arguments;
   /** The machine that is simulated. */
   target?: Target;
-  /** Warps in a block; where nothing is said as many as the text says, else 4. */
+  /** Warps in a block; unless given, as many as the text says (TTGIR does), else 4. */
   warps?: number;
-  /** Stages of software pipelines, 1 for none; where nothing is said 3. */
+  /**
+   * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+   * to one round less ahead of them; 3 unless given.
+   */
   stages?: number;
   /** Whether products become one operation with the sums that take them; unless said, they do. */
   fp_fusion?: boolean;
-  /** Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it. */
+  /** Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it. */
   pins?: string[];
   /** The seed of random values. */
   seed?: number;
-  /** Whether every movement's plan is replayed by the witness, and the lane program verified again. */
+  /** Have the witness replay every plan, lane by lane, and verify the lane program again. */
   verify?: boolean;
   /** How to judge stores of one value to the same byte of global memory that nothing orders. */
   equal_stores?: EqualStores;
@@ -324,13 +333,16 @@ export interface ExplainRequest {
   kernel?: string;
   /** The machine that it is for. */
   target?: Target;
-  /** Warps in a block; where nothing is said as many as the text says, else 4. */
+  /** Warps in a block; unless given, as many as the text says (TTGIR does), else 4. */
   warps?: number;
-  /** Stages of software pipelines, 1 for none; where nothing is said 3. */
+  /**
+   * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
+   * to one round less ahead of them; 3 unless given.
+   */
   stages?: number;
   /** Whether products become one operation with the sums that take them; unless said, they do. */
   fp_fusion?: boolean;
-  /** Values with the layouts that they shall live in: `NAME=ATTR`, the name as `explain` prints it. */
+  /** Values with the layouts that they shall live in: `VALUE=ATTR`, the name as `explain` prints it. */
   pins?: string[];
   /**
    * Whether places are those at which operations begin in the text, `text:line:column`, and not
@@ -342,11 +354,11 @@ export interface ExplainRequest {
 /** What are the numbers of this table of the paper *Linear Layouts*, here? */
 export interface PaperRequest {
   request: "paper";
-  /** The table that is made. */
+  /** Which table. */
   table: Table;
   /** The machine that it is for. */
   target?: Target;
-  /** Of the products of table 4 every so many, counted from the first; all if it is not given. */
+  /** Take every Nth case of `table4`, counted from the first; all if it is not given. */
   every?: number;
 }
 

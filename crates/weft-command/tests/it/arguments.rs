@@ -86,3 +86,107 @@ fn a_recorded_kernel_is_found_by_its_name() {
     assert_eq!(weft("compile row_softmax").stdout, path.stdout);
     assert_eq!(weft("explain running_sum").stdout, weft("explain kernels/running_sum.ttir").stdout);
 }
+
+/// The options and arguments of a subcommand, each with its help as one line.
+#[cfg(feature = "mcp")]
+fn told(command: &str) -> Vec<(String, String)> {
+    let help = weft(&format!("{command} --help")).stdout;
+    let mut all: Vec<(String, String)> = Vec::new();
+    for line in help.lines() {
+        let text = line.trim();
+        let is_name = line.len() - text.len() <= 6 && line.starts_with("  ");
+        if is_name && text.starts_with(['-', '<', '[']) {
+            let long = text.split_whitespace().find(|word| word.starts_with("--")).unwrap_or(text);
+            all.push((long.trim_matches(['<', '>', '[', ']']).to_owned(), String::new()));
+        } else if let Some((_, told)) = all.last_mut().filter(|_| line.starts_with("          ")) {
+            told.push_str(if told.is_empty() { "" } else { " " });
+            told.push_str(text);
+        } else if text.starts_with("Example") || text.starts_with("Values") {
+            break;
+        }
+    }
+    all
+}
+
+/// What a key is, up to what holds where it is not given.
+#[cfg(feature = "mcp")]
+fn meaning(description: &str) -> String {
+    let text = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.split(';').next().unwrap_or_default().trim_end_matches('.').to_owned()
+}
+
+/// A request says what a key means; the option that fills it says the same, and may go on with how it is typed.
+#[cfg(feature = "mcp")]
+#[test]
+fn options_say_what_the_keys_of_requests_say() {
+    // Those that are named otherwise than the key.
+    let renamed = [
+        ("ATTR", "attribute"),
+        ("MACHINE", "target"),
+        ("TABLE", "table"),
+        ("arg", "args"),
+        ("load", "loads"),
+        ("pin", "pins"),
+        ("scratch", "scratch_bytes"),
+    ];
+    // Those that take away what a key says.
+    let opposite = ["no-names", "no-matrix-moves", "no-fp-fusion"];
+    // Those of the command: what it reads and writes, and how a Python file becomes Triton IR.
+    let own = [
+        "KERNEL",
+        "batch",
+        "color",
+        "compiled",
+        "constexpr",
+        "device",
+        "help",
+        "json",
+        "limit",
+        "output",
+        "python",
+        "signature",
+        "time",
+    ];
+    let weft_api::agent::Requests { names, definitions } = weft_api::agent::requests();
+    let (mut known, mut wrong) = (0, Vec::new());
+    for command in [
+        "layout",
+        "convert",
+        "swizzle",
+        "conflicts",
+        "port",
+        "compile",
+        "run",
+        "explain",
+        "machines",
+        "paper",
+    ] {
+        let schema = names.iter().find(|(name, _)| *name == command).map(|(_, schema)| schema);
+        let keys = &definitions[schema.expect("a request")]["properties"];
+        for (name, told) in told(command) {
+            let name = name.trim_start_matches('-').trim_start_matches("o <");
+            let name = if name == "FILE" { "output" } else { name };
+            if opposite.contains(&name) {
+                let key = name.trim_start_matches("no-").replace('-', "_");
+                assert!(keys[&key].is_object(), "{command} --{name}");
+                continue;
+            }
+            if own.contains(&name) {
+                continue;
+            }
+            let key = renamed.iter().find(|(option, _)| *option == name).map(|(_, key)| *key);
+            let key = key.map_or_else(|| name.replace('-', "_"), ToOwned::to_owned);
+            let Some(description) = keys[&key]["description"].as_str() else {
+                wrong.push(format!("{command} {name}: no key `{key}` that is described"));
+                continue;
+            };
+            known += 1;
+            let meaning = meaning(description);
+            if !told.starts_with(&meaning) {
+                wrong.push(format!("{command} {name}: {told}\n  the key: {meaning}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(known > 60, "{known}");
+}
