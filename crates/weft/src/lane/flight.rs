@@ -101,7 +101,7 @@ impl State {
 
     fn commit(&mut self) {
         let older = |age: &mut Age| {
-            *age = Some(age.map_or(0, |age| (age + 1).min(WarpgroupOp::MAX_PENDING)))
+            *age = Some(age.map_or(0, |age| (age + 1).min(WarpgroupOp::MAX_PENDING)));
         };
         for status in self.values.values_mut() {
             if let Status::Flying { age, .. } = status {

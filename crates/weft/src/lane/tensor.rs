@@ -54,8 +54,13 @@ impl TensorMap {
     /// What the tensor's address, its strides, and the first coordinate are multiples of, in bytes.
     pub const PIECE: u32 = 16;
 
+    /// Whether blocks make it, by a [`MakeMap`] with operands of these types.
+    pub(super) fn is_made_of(&self, operands: &[DType]) -> bool {
+        self.made && operands == [vec![DType::I32], self.parts()].concat()
+    }
+
     /// What a map is made of, behind the address: the types of the operands of a [`MakeMap`].
-    pub(super) fn parts(&self) -> Vec<DType> {
+    fn parts(&self) -> Vec<DType> {
         let rank = self.sides.len();
         let parts = [vec![DType::I64], vec![DType::I32; rank], vec![DType::I64; rank - 1]];
         parts.concat()
@@ -138,13 +143,6 @@ impl TensorCopy {
     pub(super) fn fits(self, map: &TensorMap, operands: usize) -> bool {
         let counted = usize::from(self.way == TensorWay::ToShared);
         operands == 1 + map.sides.len() + counted && self.way.takes(map.element)
-    }
-}
-
-impl MakeMap {
-    /// Whether it makes such a map, of operands of these types.
-    pub(super) fn fits(self, map: &TensorMap, operands: &[DType]) -> bool {
-        map.made && operands == [vec![DType::I32], map.parts()].concat()
     }
 }
 

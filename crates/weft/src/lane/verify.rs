@@ -267,7 +267,7 @@ impl Verifier<'_> {
             }
             Op::MakeMap(op) => {
                 let map = self.program.maps.get(&op.map);
-                op.is_typed(&operands, &results) && map.is_some_and(|map| op.fits(map, &operands))
+                op.is_typed(&operands, &results) && map.is_some_and(|map| map.is_made_of(&operands))
             }
             Op::Print(format) => {
                 let value = |(wide, float): (bool, bool)| match (wide, float) {

@@ -138,7 +138,7 @@ fn ties(program: &Program, flight: &Flight) -> (Ties, Vec<Ties>) {
         // What a wait gives may always be copied.
         Op::Warpgroup(WarpgroupOp::Wait { .. }) => waits.push(pairs(&inst.operands, &inst.results)),
         Op::Warpgroup(WarpgroupOp::Multiply(_)) => {
-            sort(accumulators(inst).unwrap_or(&[]), &inst.results)
+            sort(accumulators(inst).unwrap_or(&[]), &inst.results);
         }
         Op::If => {
             inst.regions
