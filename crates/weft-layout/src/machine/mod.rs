@@ -179,6 +179,12 @@ impl Machine {
         1_u32.checked_shl(self.lanes_log2).unwrap_or(0)
     }
 
+    /// The bytes of one lane in a copy from global straight into shared memory, where such copies are as wide as
+    /// loads; narrower ones are an instruction for each word, and registers bring as much in fewer.
+    pub fn direct_copy_bytes(&self) -> Option<u32> {
+        self.direct_copies.last().copied().filter(|&bytes| bytes >= self.global_vector_bytes)
+    }
+
     /// The logarithm of the number of banks that an access of this kind sees.
     pub fn banks_log2_of(&self, kind: Kind) -> u32 {
         match kind {

@@ -5,6 +5,9 @@
 //! which may take fewer instructions to put narrow elements into words. A copy moves neighbours in global
 //! memory to neighbours in shared memory, so the lowest bits of an offset are those of one copy.
 //!
+//! Where the lanes of a copy write side by side, a swizzle is what the copies *read*: the memory is the best for its
+//! loads that such copies can write (`plan::direct_swizzle`), and the layout in which the copies run follows from it.
+//!
 //! What matrix units read lies in one of the swizzles that they know: of those that are legal for every
 //! product that reads it, the one in which it is written in the fewest wavefronts, and of these the widest.
 
@@ -15,7 +18,7 @@ use super::{AssignError, Assignment, Block, Buffers, Home};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::tile::{ByPointers, Kernel, LocalOp, Op, OpId, OpKind, Value};
+use crate::tile::{ByPointers, Kernel, LocalOp, OpId, OpKind, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::access::{Kind, conflicts};
@@ -23,7 +26,7 @@ use weft_layout::family::{Family, NvmmaShared, SharedLinear, SwizzledShared};
 use weft_layout::machine::Part;
 use weft_layout::plan;
 use weft_layout::plan::swizzle::{Access, Problem, solve};
-use weft_layout::space::{Label, OFFSET, REGISTER};
+use weft_layout::space::{Label, OFFSET, REGISTER, Space};
 
 /// The alignment that is written into the layouts, in bytes.
 const ALIGNMENT: u64 = 16;
@@ -34,16 +37,20 @@ const SPANS: [u64; 3] = [128, 64, 32];
 
 /// Gives every value in shared memory its home: in a buffer that copies fill, or products read, in the layout that
 /// suits those who fill and read it; else, or where the program itself says where its tensors live, as its type
-/// says.
+/// says. The copies that the memory tells where they run.
 pub(super) fn place(
     kernel: &Kernel,
     facts: &AxisFacts,
     assignment: &mut Assignment,
     block: Block<'_>,
-) -> Result<(), AssignError> {
-    let mut chosen = IdMap::default();
+) -> Result<Vec<OpId>, AssignError> {
+    let (mut chosen, mut copies) = (IdMap::default(), Vec::new());
     if !kernel.is_encoded() {
-        choose(kernel, facts, assignment, block, &mut chosen);
+        for (copy, place) in choose(kernel, facts, assignment, block, &mut chosen) {
+            let place = assignment.layouts.intern(place);
+            assignment.runs_in.set(copy, Some(place));
+            copies.push(copy);
+        }
     }
     let mut described = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
@@ -71,17 +78,19 @@ pub(super) fn place(
         }
         assignment.home.set(value, Some(Home::Shared(home)));
     }
-    Ok(())
+    Ok(copies)
 }
 
-/// The layouts of buffers that copies fill, or products read.
+/// The layouts of buffers that copies fill, or products read; and of copies that the buffers' layouts tell where they
+/// run.
 fn choose(
     kernel: &Kernel,
     facts: &AxisFacts,
     assignment: &Assignment,
     block: Block<'_>,
     chosen: &mut IdMap<Value, Option<Family>>,
-) {
+) -> Vec<(OpId, Layout)> {
+    let mut places = Vec::new();
     let mut allocated = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
         if op.kind == OpKind::Local(LocalOp::Alloc) {
@@ -89,26 +98,28 @@ fn choose(
         }
     });
     // The loops of a kernel often fill and read their buffers alike.
-    let mut known: Vec<(Accesses, Option<Family>)> = Vec::new();
+    let mut known: Vec<(Accesses, Option<(Family, Option<Layout>)>)> = Vec::new();
     for buffers in allocated {
-        let (views, found) = Accesses::of(kernel, facts, assignment, buffers);
+        let (views, copies, found) = Accesses::of(kernel, facts, assignment, block, buffers);
         if !is_known(kernel, &views) {
             continue;
         }
         let same = known.iter().find(|(other, _)| *other == found);
         let memory = match same {
             Some((_, memory)) => memory.clone(),
-            None => found.memory(kernel.ty(buffers).tensor_extents(), block),
+            None => found.memory_and_place(kernel.ty(buffers).tensor_extents(), block),
         };
         if same.is_none() {
             known.push((found, memory.clone()));
         }
-        let Some(memory) = memory else { continue };
+        let Some((memory, place)) = memory else { continue };
+        places.extend(place.iter().flat_map(|place| copies.iter().map(|&id| (id, place.clone()))));
         for view in views {
             let family = if view.turned { turned(&memory) } else { memory.clone() };
             chosen.set(view.value, Some(family));
         }
     }
+    places
 }
 
 /// Whether buffers are only indexed, transposed, filled and read, so that all of their views are known. Others
@@ -151,6 +162,13 @@ struct View {
     turned: bool,
 }
 
+impl View {
+    /// A layout of what is described as one of the buffer's elements.
+    fn layout(self, layout: Layout) -> Option<Layout> {
+        if self.turned { layout.transpose(&[1, 0]).ok() } else { Some(layout) }
+    }
+}
+
 /// How matrix units read a buffer.
 #[derive(Clone, Copy, PartialEq)]
 struct Units {
@@ -170,25 +188,28 @@ struct Accesses {
     /// The axes, the one along which copies go first.
     order: Vec<usize>,
     list: Vec<Access>,
+    /// Whether all that fills them are copies that write runs, each of which takes as much as one can.
+    runs: bool,
     units: Vec<Units>,
     /// Whether boxes of tensors come there, or go from there.
     boxed: bool,
 }
 
 impl Accesses {
-    /// The buffers' views, and who uses these.
+    /// The buffers' views, the copies that fill them, and who uses these.
     fn of(
         kernel: &Kernel,
         facts: &AxisFacts,
         assignment: &Assignment,
+        block: Block<'_>,
         buffers: Value,
-    ) -> (Vec<View>, Self) {
+    ) -> (Vec<View>, Vec<OpId>, Self) {
         let mut views = vec![View { value: buffers, turned: false }];
         let bits = kernel.ty(buffers).dtype().bytes() * 8;
         let (vector, order) = (Vec::new(), Vec::new());
-        let mut found =
-            Self { bits, vector, order, list: Vec::new(), units: Vec::new(), boxed: false };
-        let mut stored = Vec::new();
+        let (list, units) = (Vec::new(), Vec::new());
+        let mut found = Self { bits, vector, order, list, runs: false, units, boxed: false };
+        let (mut stored, mut copies) = (Vec::new(), Vec::new());
         let home = |value: Value| {
             let home = assignment.registers(value);
             home.map(|home| assignment.layouts.get(home).clone())
@@ -212,7 +233,8 @@ impl Accesses {
                     if kind.by_pointers() == Some(ByPointers::Copy)
                         && seen(&op.operands[1]).is_some() =>
                 {
-                    found.copy(kernel, facts, assignment, id, op);
+                    copies.push(id);
+                    found.copy(kernel, facts, assignment, block, id);
                 }
                 (OpKind::Transfer(_), _) => {
                     let memory = copied(op).and_then(|copied| seen(&copied.memory));
@@ -222,11 +244,13 @@ impl Accesses {
                             (0..kernel.ty(buffers).tensor_extents().len()).rev().collect();
                     }
                 }
-                (OpKind::Local(LocalOp::Store), _) if seen(&op.operands[1]).is_some() => {
-                    stored.extend(home(op.operands[0]));
+                (OpKind::Local(LocalOp::Store), _) => {
+                    if let Some(view) = seen(&op.operands[1]) {
+                        stored.extend(home(op.operands[0]).and_then(|layout| view.layout(layout)));
+                    }
                 }
-                (OpKind::Local(LocalOp::Load), Some(_)) => {
-                    let layout = home(op.results[0]);
+                (OpKind::Local(LocalOp::Load), Some(view)) => {
+                    let layout = home(op.results[0]).and_then(|layout| view.layout(layout));
                     found.add(layout.map(|layout| Access::new(Kind::Load, layout)));
                 }
                 (OpKind::WarpgroupDot(_), _) => {
@@ -248,7 +272,7 @@ impl Accesses {
                 found.add(Some(Access::new(Kind::Store, layout)));
             }
         }
-        (views, found)
+        (views, copies, found)
     }
 
     fn add(&mut self, access: Option<Access>) {
@@ -261,10 +285,11 @@ impl Accesses {
         kernel: &Kernel,
         facts: &AxisFacts,
         assignment: &Assignment,
+        block: Block<'_>,
         id: OpId,
-        op: &Op,
     ) {
         let Some(place) = assignment.runs_in(id) else { return };
+        let op = &kernel.ops[id];
         let layout = assignment.layouts.get(place);
         let (pointers, mask) = (op.operands[0], op.operands.get(2).copied());
         self.order = memory_order(facts, pointers);
@@ -272,9 +297,54 @@ impl Accesses {
             let dtype = kernel.ty(op.operands[1]).dtype();
             let widest = crate::lane::MAX_ACCESS_BYTES.into();
             let most = facts.vector_elements(pointers, mask, axis, dtype, widest);
+            let bytes = most * u64::from(dtype.bytes());
+            self.runs |= block.machine.direct_copy_bytes().map(u64::from) == Some(bytes);
             self.vector = along(layout, axis, most);
         }
         self.add(Some(Access::new(Kind::Store, layout.clone()).plain()));
+    }
+
+    /// The cheapest layout, and where the copies run if that says it; nothing where nobody fills the buffers.
+    fn memory_and_place(
+        &self,
+        shape: &[u64],
+        block: Block<'_>,
+    ) -> Option<(Family, Option<Layout>)> {
+        if self.runs
+            && let Some((memory, place)) = self.for_runs(block)
+        {
+            return Some((memory, Some(place)));
+        }
+        Some((self.memory(shape, block)?, None))
+    }
+
+    /// The best layout for what reads the buffers that copies can write lane beside lane, and the layout in which
+    /// these do.
+    fn for_runs(&self, block: Block<'_>) -> Option<(Family, Layout)> {
+        let &axis = self.order.first()?;
+        let bytes = block.machine.direct_copy_bytes()?;
+        // What the copies store is no access of the problem: they write as the memory says.
+        let read =
+            self.list.iter().filter(|access| access.kind == Kind::Load || access.matrix_moves);
+        let problem = Problem::new(block.machine, self.bits, read.cloned().collect());
+        let (solved, _) = plan::direct_swizzle(&problem, Label::dim(axis as u32), bytes).ok()?;
+        let solved = solved.rounds.is_empty().then_some(solved)?;
+        let columns = solved.memory.columns(OFFSET);
+        // A lane's bytes, the lanes, the warps, and what is left in further copies.
+        let [vector, lanes, warps] =
+            [bytes * 8 / self.bits, block.machine.lanes(), block.warps].map(u32::ilog2);
+        let bits = |from: u32, count: u32| -> Vec<u64> {
+            (from..from + count)
+                .map(|bit| columns.get(bit as usize).copied().unwrap_or(0))
+                .collect()
+        };
+        let taken = vector + lanes + warps;
+        let left = (columns.len() as u32).saturating_sub(taken);
+        let registers = [bits(0, vector), bits(taken, left)].concat();
+        let places = [registers, bits(vector, lanes), bits(vector + lanes, warps)].concat();
+        let space = Space::hardware(vector + left, lanes, warps, 0).ok()?;
+        let place = Layout::new(space, solved.memory.outs().clone(), &places).ok()?;
+        Some((linear(&solved.memory), place))
     }
 
     /// The cheapest layout; nothing where nobody fills the buffers.
@@ -341,15 +411,7 @@ impl Accesses {
         let mut problem = Problem::new(block.machine, self.bits, self.list.clone());
         problem.fixed.vector.clone_from(&self.vector);
         let solved = solve(&problem).ok().filter(|solved| solved.rounds.is_empty())?;
-        let outs = solved.memory.outs();
-        let coordinates = |&column: &u64| -> Vec<u64> {
-            (0..outs.axes().len())
-                .map(|dim| outs.coordinate(Label::dim(dim as u32), column))
-                .collect()
-        };
-        let offset = solved.memory.columns(OFFSET).iter().map(coordinates).collect();
-        let (block, alignment) = (Vec::new(), ALIGNMENT);
-        Some(Family::SharedLinear(SharedLinear { offset, block, alignment }))
+        Some(linear(&solved.memory))
     }
 
     /// What a block's accesses cost in a layout, and the instructions of its loads and planned stores; nothing where
@@ -407,6 +469,18 @@ impl Units {
         let axes = [1 - self.summed, self.summed].map(|axis| Label::dim(axis as u32));
         warpgroup::operand(family, shape, bits, axes, self.extent).is_ok()
     }
+}
+
+/// A layout of memory as a family, by its columns.
+fn linear(memory: &Layout) -> Family {
+    let outs = memory.outs();
+    let coordinates = |&column: &u64| -> Vec<u64> {
+        let dims = 0..outs.axes().len() as u32;
+        dims.map(|dim| outs.coordinate(Label::dim(dim), column)).collect()
+    };
+    let offset = memory.columns(OFFSET).iter().map(coordinates).collect();
+    let (block, alignment) = (Vec::new(), ALIGNMENT);
+    Family::SharedLinear(SharedLinear { offset, block, alignment })
 }
 
 /// The places of a thread's first neighbours along an axis, at most so many of them.

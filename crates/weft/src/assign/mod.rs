@@ -146,6 +146,17 @@ pub fn run(
     block: Block<'_>,
     pins: &[Pin],
 ) -> Result<Assignment, AssignError> {
+    settled(kernel, facts, block, pins).map(|(assignment, _)| assignment)
+}
+
+/// The same, with the pins under which the homes were chosen: those that are given, and the pointers that copies take
+/// where memory says in which layout these run. Carried pointers would move there in each round.
+fn settled(
+    kernel: &Kernel,
+    facts: &AxisFacts,
+    block: Block<'_>,
+    pins: &[Pin],
+) -> Result<(Assignment, Vec<Pin>), AssignError> {
     let mut assignment = match (given::homes(kernel, block)?, pins.first()) {
         (Some(_), Some(pin)) => {
             return Err(AssignError::PinnedTwice {
@@ -156,8 +167,28 @@ pub fn run(
         (Some(assignment), None) => assignment,
         (None, _) => choose::run(kernel, facts, block, pins)?,
     };
-    buffers::place(kernel, facts, &mut assignment, block)?;
-    Ok(assignment)
+    let mut all = pins.to_vec();
+    for copy in buffers::place(kernel, facts, &mut assignment, block)? {
+        let value = kernel.ops[copy].operands[0];
+        let (home, place) = (assignment.registers(value), assignment.runs_in(copy));
+        if let (Some(home), Some(place)) = (home, place)
+            && home != place
+        {
+            all.push(Pin { value, layout: assignment.layouts.get(place).clone() });
+        }
+    }
+    if all.len() == pins.len() {
+        return Ok((assignment, all));
+    }
+    match choose::run(kernel, facts, block, &all) {
+        Ok(mut again) => {
+            buffers::place(kernel, facts, &mut again, block)?;
+            Ok((again, all))
+        }
+        // Several copies, or the caller, want one pointer in several layouts.
+        Err(AssignError::PinnedTwice { .. }) => Ok((assignment, pins.to_vec())),
+        Err(error) => Err(error),
+    }
 }
 
 /// What speaks for each decision; nothing where the program itself decides.
@@ -169,6 +200,10 @@ pub fn review(
 ) -> Result<Option<Review>, AssignError> {
     match given::homes(kernel, block)? {
         Some(_) => Ok(None),
+        None if block.machine.direct_copy_bytes().is_some() => {
+            let (_, pins) = settled(kernel, facts, block, pins)?;
+            review::run(kernel, facts, block, &pins).map(Some)
+        }
         None => review::run(kernel, facts, block, pins).map(Some),
     }
 }

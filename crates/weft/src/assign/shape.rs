@@ -17,18 +17,7 @@ pub fn is_shape_op(kind: &OpKind) -> bool {
 
 /// Whether an operation computes each element from those of its operands in the same place.
 pub fn is_elementwise(kind: &OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Unary(_)
-            | OpKind::Binary(_)
-            | OpKind::Compare(_)
-            | OpKind::Select
-            | OpKind::Cast(_)
-            | OpKind::Fma
-            | OpKind::Directed(..)
-            | OpKind::Function(_)
-            | OpKind::AddPtr
-    )
+    kind.is_elementwise()
 }
 
 /// The layout of a shape operation's operand, given that of its result.

@@ -92,7 +92,7 @@ pub(super) trait Family: Clone + 'static {
         })
     }
 
-    /// How the family's texts look: `async.copy.N[+N][.if][.filled]`.
+    /// How the family's texts look: `async.copy.N[+N][.run][.if][.filled]`.
     fn forms() -> impl Iterator<Item = String> {
         Self::FORMS.iter().filter_map(|form| {
             let mut text = Described(String::new());
@@ -413,11 +413,11 @@ mod tests {
         ];
         let told: Vec<String> = slips.map(told).into();
         expect![[r#"
-            `async.copy.x` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
-            `async.copy.16.filled.if` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
-            `async.copy.16[+4` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
-            `async.wait` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
-            `async.committed` is no operation: such are `async.copy.N[+N][.if][.filled]`, `async.commit`, `async.wait N`
+            `async.copy.x` is no operation: such are `async.copy.N[+N][.run][.if][.filled]`, `async.commit`, `async.wait.copies.N N`, `async.wait N`
+            `async.copy.16.filled.if` is no operation: such are `async.copy.N[+N][.run][.if][.filled]`, `async.commit`, `async.wait.copies.N N`, `async.wait N`
+            `async.copy.16[+4` is no operation: such are `async.copy.N[+N][.run][.if][.filled]`, `async.commit`, `async.wait.copies.N N`, `async.wait N`
+            `async.wait` is no operation: such are `async.copy.N[+N][.run][.if][.filled]`, `async.commit`, `async.wait.copies.N N`, `async.wait N`
+            `async.committed` is no operation: such are `async.copy.N[+N][.run][.if][.filled]`, `async.commit`, `async.wait.copies.N N`, `async.wait N`
             `atomic.global.add.relaxed` is no operation: such are `atomic.MEMORY.OPERATION.ORDER.SCOPE[.if]`
             `atomic.shared.swap.relaxed.gpu` is no operation: such are `atomic.MEMORY.OPERATION.ORDER.SCOPE[.if]`
             `atomics` is no operation

@@ -1,8 +1,9 @@
 //! Asynchronous copies from global to shared memory.
 //!
-//! A copy runs in the layout that is chosen for it, else in that of its pointers. It moves 4, 8 or 16 bytes for each thread; where the machine
-//! has no such copies, or a thread's elements are too few to make 4 bytes, a load and a store take its
-//! place, and committing and waiting do nothing for it.
+//! A copy runs in the layout that is chosen for it, else in that of its pointers. It moves 4, 8 or 16 bytes for each
+//! thread; where the machine has no such copies, a thread's elements are too few to make 4 bytes, or the machine's
+//! lanes write side by side and these do not, a load and a store take its place, and committing and waiting do nothing
+//! for it.
 
 use super::Lowerer;
 use crate::assign::AssignError;
@@ -30,7 +31,7 @@ impl Lowerer<'_> {
                 return begun.map_or(Ok(()), |begun| self.begin_copy(id, begun, options));
             }
             AsyncCopy::Commit => lane::AsyncCopy::Commit,
-            AsyncCopy::Wait { pending } => lane::AsyncCopy::Wait { pending },
+            AsyncCopy::Wait { pending } => lane::AsyncCopy::Wait { pending, copies: None },
         };
         if has_copies(self.block.machine) {
             self.build.emit(LaneOp::AsyncCopy(step), smallvec![], &[]);
@@ -60,7 +61,12 @@ impl Lowerer<'_> {
         let acting = movement::takes_part(&mut self.build, meeting.vectors.acting);
         let dtype = element.in_memory();
         let cost = meeting.vectors.bytes(dtype.bytes());
-        let copies = has_copies(self.block.machine) && matches!(cost, 4 | 8 | 16);
+        let direct = self.block.machine.direct_copy_bytes();
+        let fits = match direct {
+            Some(bytes) => cost == bytes && meeting.is_run(),
+            None => matches!(cost, 4 | 8 | 16),
+        };
+        let copies = has_copies(self.block.machine) && fits;
         let zero = self.build.constant(dtype, 0);
         for group in &meeting.vectors.groups {
             let first = group[0] as usize;
@@ -73,7 +79,7 @@ impl Lowerer<'_> {
                     None => zero,
                 })
                 .collect();
-            let source = addresses[first];
+            let source = self.behind_base(addresses[first], mask.is_some());
             let shared = Access { offset, ..Access::default() };
             if copies {
                 let is_zero = instead.iter().all(|&x| self.build.constant_bits(x) == Some(0));
@@ -84,6 +90,7 @@ impl Lowerer<'_> {
                 let copy = lane::AsyncCopy::Begin {
                     bytes: cost,
                     offset,
+                    run: direct.is_some(),
                     predicated: predicate.is_some(),
                     filled: fills.is_some(),
                 };

@@ -71,6 +71,15 @@ impl Meeting {
         build.binary(Binary::Add, view.base, place)
     }
 
+    /// Whether the lanes' vectors lie side by side, in the order of the lanes.
+    pub(super) fn is_run(&self) -> bool {
+        let vector = self.vectors.groups.first().map_or(0, Vec::len) as u64;
+        let wide = self.lanes.iter().take_while(|&&column| column != 0).count();
+        let (moving, still) = self.lanes.split_at(wide);
+        let follows = moving.iter().enumerate().all(|(bit, &column)| column == vector << bit);
+        follows && still.iter().all(|&column| column == 0) && self.memory.paddings().is_empty()
+    }
+
     /// The address in bytes of an offset, behind the gaps.
     fn physical(&self, build: &mut Builder, offset: lane::Value) -> lane::Value {
         let mut sum = offset;

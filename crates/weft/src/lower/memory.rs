@@ -64,7 +64,7 @@ impl Lowerer<'_> {
 
     /// The address of an access as base and offset, where the machine has accesses by these and the parts are
     /// known. Where all threads access one address and no predicate is in the way, that is no gain.
-    fn behind_base(&mut self, address: lane::Value, predicated: bool) -> lane::Value {
+    pub(super) fn behind_base(&mut self, address: lane::Value, predicated: bool) -> lane::Value {
         let has_buffers = self.block.machine.isa == Isa::Amdgcn;
         if !has_buffers || !predicated && self.build.is_uniform(address) {
             return address;

@@ -9,7 +9,7 @@ use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Origins, Valu
 use std::collections::BTreeSet;
 use weft_layout::machine::Machine;
 
-/// The least bytes that an asynchronous copy moves for a thread.
+/// The least bytes that an asynchronous copy moves for a thread, where it may move several numbers of them.
 const LEAST_BYTES: u64 = 4;
 /// The most bytes that one moves.
 const MOST_BYTES: u64 = 16;
@@ -53,7 +53,7 @@ pub(super) fn loops(
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
         if op.kind == OpKind::For {
-            let body = Body::of(kernel, facts, &origins, op);
+            let body = Body::of(kernel, facts, &origins, machine, op);
             found.extend(body.and_then(|body| {
                 let loads = body.loads();
                 let behind = behind::products(kernel, &op.regions[0], &loads, machine, warps);
@@ -74,6 +74,9 @@ struct Body<'a> {
     kernel: &'a Kernel,
     facts: &'a AxisFacts,
     origins: &'a Origins<'a>,
+    /// The bytes that a copy moves for each thread along the axis over which a product sums; none where it may move
+    /// several numbers of them along any.
+    along_sums: Option<u64>,
     params: &'a [Value],
     ops: &'a [OpId],
     yields: &'a [Value],
@@ -98,6 +101,7 @@ impl<'a> Body<'a> {
         kernel: &'a Kernel,
         facts: &'a AxisFacts,
         origins: &'a Origins<'a>,
+        machine: &Machine,
         op: &'a Op,
     ) -> Option<Self> {
         let region = op.regions.first()?;
@@ -126,10 +130,12 @@ impl<'a> Body<'a> {
             }
         });
         let (params, yields) = (&region.params[..], &kernel.ops[last].operands[..]);
+        let along_sums = machine.direct_copy_bytes().map(u64::from);
         let body = Self {
             kernel,
             facts,
             origins,
+            along_sums,
             params,
             ops: &region.ops,
             yields,
@@ -142,10 +148,10 @@ impl<'a> Body<'a> {
 
     /// The loads that may run ahead.
     fn loads(&self) -> Vec<OpId> {
-        let fed = self.feeds_products();
+        let (fed, summed) = (self.feeds_products(), self.summed_axes());
         let alone = |id: &OpId| {
             let load = &self.kernel.ops[*id];
-            (is_block(load) || fed.contains(id) && self.may_run_ahead(load))
+            (is_block(load) || fed.contains(id) && self.may_run_ahead(load, summed[*id]))
                 && self.need(&load.operands, &mut Needs::default())
         };
         self.ops.iter().copied().filter(alone).collect()
@@ -186,8 +192,35 @@ impl<'a> Body<'a> {
         fed
     }
 
-    /// Whether a load may move, as far as it goes by itself.
-    fn may_run_ahead(&self, op: &Op) -> bool {
+    /// The axis of each load over which the products sum that it feeds, where it has one: through transposes and
+    /// operations on single elements.
+    fn summed_axes(&self) -> IdMap<OpId, Option<usize>> {
+        let mut axes: IdMap<Value, Option<usize>> = IdMap::default();
+        let mut loads: IdMap<OpId, Option<usize>> = IdMap::default();
+        for &id in self.ops.iter().rev() {
+            let op = &self.kernel.ops[id];
+            let own = op.results.first().and_then(|&result| axes[result]);
+            match (&op.kind, own) {
+                (OpKind::Dot(_), _) => {
+                    let rank = self.kernel.ty(op.results[0]).shape.len();
+                    axes.set(op.operands[0], rank.checked_sub(1));
+                    axes.set(op.operands[1], rank.checked_sub(2));
+                }
+                (OpKind::Load(_), own) => loads.set(id, own),
+                (OpKind::Trans { order }, Some(axis)) => {
+                    axes.set(op.operands[0], order.get(axis).map(|&axis| axis.into()));
+                }
+                (kind, Some(axis)) if kind.is_elementwise() => {
+                    op.operands.iter().for_each(|&operand| axes.set(operand, Some(axis)));
+                }
+                _ => {}
+            }
+        }
+        loads
+    }
+
+    /// Whether a load may move, as far as it goes by itself. `summed` is the axis over which products sum.
+    fn may_run_ahead(&self, op: &Op, summed: Option<usize>) -> bool {
         let OpKind::Load(options) = op.kind else { return false };
         let ty = self.kernel.ty(op.results[0]);
         let Element::Scalar(dtype) = ty.element else { return false };
@@ -198,15 +231,16 @@ impl<'a> Body<'a> {
             (None, _) => false,
         };
         let mask = op.operands.get(1).copied();
-        let widest = (0..ty.shape.len()).map(|axis| {
+        let bytes = |axis: usize| {
             self.facts.vector_elements(pointer, mask, axis, dtype, MOST_BYTES)
                 * u64::from(dtype.bytes())
-        });
-        ty.is_tensor()
-            && !options.volatile
-            && dtype != DType::I1
-            && is_read_only
-            && widest.max() >= Some(LEAST_BYTES)
+        };
+        // What copies put down as it was is read by threads that want neighbours along the sum.
+        let is_wide = match self.along_sums {
+            Some(wanted) => summed.is_some_and(|axis| bytes(axis) == wanted),
+            None => (0..ty.shape.len()).any(|axis| bytes(axis) >= LEAST_BYTES),
+        };
+        ty.is_tensor() && !options.volatile && dtype != DType::I1 && is_read_only && is_wide
     }
 
     /// Adds what some values need; false where that cannot be computed ahead.

@@ -25,7 +25,8 @@
 //! counts instead of groups (`blocks`); those that are used outside of loops as well (`direct`).
 //!
 //! A load takes part when a product in the loop needs it, its address and mask are computed in the loop
-//! from the loop's own values alone, it is no narrower than the smallest copy (4 bytes a thread), and
+//! from the loop's own values alone, it is no narrower than the smallest copy that is worth it (4 bytes a
+//! thread; 16 on AMD's machines), and
 //! nothing in the loop may write to the argument that it reads.
 
 mod ahead;
@@ -121,6 +122,7 @@ fn bytes(kernel: &Kernel, load: OpId) -> u64 {
 /// Whether a machine copies from global to shared memory asynchronously.
 pub(crate) fn has_copies(machine: &Machine) -> bool {
     matches!(machine.isa, Isa::Ptx { capability } if capability >= 80)
+        || machine.direct_copy_bytes().is_some()
 }
 
 /// Whether loads may not move across an operation, whatever they load: it orders what other blocks write, or

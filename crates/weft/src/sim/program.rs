@@ -336,6 +336,7 @@ impl Liveness<'_> {
                 self.use_(operand);
             }
             let address = inst.memory_operands().map(|roles| roles.address);
+            let address = address.or_else(|| inst.operand(Operand::Address(Space::Global)));
             if let Some([base, _]) = address.and_then(|address| self.offsets[address]) {
                 self.use_(base);
             }
@@ -466,6 +467,11 @@ impl Compiler<'_> {
         inst.operand(what).map(|value| self.row[value])
     }
 
+    /// The base that an address is behind, if it is given by one.
+    pub(super) fn base_of(&self, address: Value) -> Option<Row> {
+        self.offsets[address].map(|[base, _]| self.row[base])
+    }
+
     /// Compiles a region; `owner` is the operation that takes what the region hands over.
     fn region(&mut self, region: &Region, owner: Option<&InstData>) {
         let program = self.launch.program;
@@ -560,7 +566,7 @@ impl Compiler<'_> {
             | Op::Offset
             | Op::Bytes => self.compute(inst),
             Op::Load { .. } | Op::Store { .. } | Op::Atomic(_) => self.memory(id, inst),
-            Op::AsyncCopy(op) => self.async_copy(id, inst, op.moves()),
+            Op::AsyncCopy(op) => self.async_copy(id, inst, *op),
             Op::ShuffleXor { mask } => {
                 let x = x(self, 0);
                 let dst = self.allocate(inst.results[0]);

@@ -1156,7 +1156,13 @@ fn copying(apart: i32, filled: bool, between: &[Between]) -> Program {
     let zero = build.i32(0);
     let odd = build.binary(Binary::And, index, one);
     let even = build.compare(Compare::Eq, odd, zero);
-    let copy = Op::AsyncCopy(AsyncCopy::Begin { bytes: 4, offset: 0, predicated: false, filled });
+    let copy = Op::AsyncCopy(AsyncCopy::Begin {
+        bytes: 4,
+        offset: 0,
+        run: false,
+        predicated: false,
+        filled,
+    });
     let mut operands = smallvec![place, source];
     if filled {
         operands.push(even);
@@ -1166,7 +1172,11 @@ fn copying(apart: i32, filled: bool, between: &[Between]) -> Program {
         match *step {
             Commit => drop(build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[])),
             Wait(pending) => {
-                build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending }), smallvec![], &[]);
+                build.emit(
+                    Op::AsyncCopy(AsyncCopy::Wait { pending, copies: None }),
+                    smallvec![],
+                    &[],
+                );
             }
             Barrier => build.barrier(BarrierScope::Block),
         }

@@ -21,7 +21,8 @@
 //! * [`barriers`] puts a barrier where scratch memory is written again after reads;
 //! * [`redundant_barriers`] removes barriers that order nothing;
 //! * [`pack`] reuses shared memory that is no longer needed, behind an extra barrier where that lets more blocks
-//!   run.
+//!   run;
+//! * [`waits`] counts the copies that may be under way at a wait, on machines that know no groups of them.
 //!
 //! Each checks for cancellation at least once for every list of operations, and at every operation where it does
 //! more than look at it.
@@ -47,6 +48,7 @@ pub(crate) mod registers;
 pub mod reload;
 pub mod sink;
 pub mod sweep;
+pub mod waits;
 mod words;
 
 use crate::budget::Stop;
@@ -68,7 +70,7 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 15] = [
+pub const PASSES: [Pass; 16] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: derive::run_until },
@@ -84,6 +86,7 @@ pub const PASSES: [Pass; 15] = [
     Pass { name: "barriers", run: barriers::run_until },
     Pass { name: "redundant_barriers", run: redundant_barriers::run_until },
     Pass { name: "pack", run: pack::run_until },
+    Pass { name: "waits", run: waits::run_until },
 ];
 
 #[cfg(test)]

@@ -372,6 +372,22 @@ pub struct LoadOptions {
 }
 
 impl OpKind {
+    /// Whether each element of the result is computed from those at its place.
+    pub fn is_elementwise(&self) -> bool {
+        matches!(
+            self,
+            OpKind::Unary(_)
+                | OpKind::Binary(_)
+                | OpKind::Compare(_)
+                | OpKind::Select
+                | OpKind::Cast(_)
+                | OpKind::Fma
+                | OpKind::Directed(..)
+                | OpKind::Function(_)
+                | OpKind::AddPtr
+        )
+    }
+
     /// The operation's name in messages.
     pub fn name(&self) -> String {
         match self {

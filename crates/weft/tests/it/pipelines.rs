@@ -65,3 +65,20 @@ fn machines_without_copies_keep_their_loops() {
         assert!(pipeline::run(kernel, &facts, &machine(name), 4, stages).is_none());
     }
 }
+
+/// Where copies put down what they read as it is, threads find neighbours along the sum only if memory has them so.
+#[test]
+fn copies_past_the_registers_bring_factors_that_lie_along_the_sum() {
+    // Both factors, the right one by columns; the left one; none, as no stride is promised to be a multiple.
+    for (name, wanted) in [("matmul_bf16", 6), ("matmul_f16", 3), ("linear_bf16", 0)] {
+        let path = format!("{}/../../kernels/{name}.ttir", env!("CARGO_MANIFEST_DIR"));
+        let module = ttir::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let kernel = &module.kernels[0];
+        let facts = AxisFacts::of(kernel);
+        let ahead = pipeline::run(kernel, &facts, &machine("gfx950"), 4, 3);
+        if let Some(ahead) = &ahead {
+            tile::verify(ahead).unwrap();
+        }
+        assert_eq!(ahead.as_ref().map_or(0, copies), wanted, "{name}");
+    }
+}

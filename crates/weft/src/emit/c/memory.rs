@@ -10,10 +10,10 @@
 //! Cache operators are hints. CUDA has them as functions; HIP's text says `cs` as non-temporal, and
 //! leaves out the others. Eviction priorities are left out by both.
 
-use super::buffer;
 use super::dialect::Dialect;
 use super::prelude::Helper;
 use super::writer::{Writer, c_type, put, signed_type};
+use super::{buffer, direct};
 use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
@@ -25,7 +25,7 @@ use crate::lane::{
 use crate::scalar::Binary;
 
 /// A pointer to something of this C++ type.
-fn pointer(
+pub(super) fn pointer(
     w: &mut Writer<'_>,
     space: Space,
     ty: &str,
@@ -304,14 +304,8 @@ pub(super) fn async_copy(
     op: AsyncCopy,
     inst: &InstData,
 ) -> Result<(), Unsupported> {
-    if !w.dialect.is_cuda() {
-        let (what, why) = match op {
-            AsyncCopy::Begin { .. } => ("", "a load and a store do the same"),
-            AsyncCopy::Commit | AsyncCopy::Wait { .. } => {
-                ("groups of ", "there are no such copies")
-            }
-        };
-        return Err(w.unsupported(format!("{what}asynchronous copies"), why));
+    if let Dialect::Hip(target) = w.dialect {
+        return direct::copy(w, target, op, inst);
     }
     let (bytes, offset) = match op {
         AsyncCopy::Begin { bytes, offset, .. } => (bytes, offset),
@@ -319,7 +313,7 @@ pub(super) fn async_copy(
             put!(w, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\")");
             return Ok(());
         }
-        AsyncCopy::Wait { pending } => {
+        AsyncCopy::Wait { pending, .. } => {
             put!(w, "asm volatile(\"cp.async.wait_group {pending};\" : : : \"memory\")");
             return Ok(());
         }

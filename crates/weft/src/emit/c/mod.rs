@@ -19,6 +19,7 @@
 
 mod arithmetic;
 mod buffer;
+mod direct;
 mod cast;
 mod control;
 mod dialect;

@@ -148,7 +148,7 @@ pub(super) fn async_copy(w: &mut Writer<'_>, op: AsyncCopy, inst: &InstData) {
     let (bytes, offset) = match op {
         AsyncCopy::Begin { bytes, offset, .. } => (bytes, offset),
         AsyncCopy::Commit => return put!(w, "cp.async.commit_group"),
-        AsyncCopy::Wait { pending } => return put!(w, "cp.async.wait_group {pending}"),
+        AsyncCopy::Wait { pending, .. } => return put!(w, "cp.async.wait_group {pending}"),
     };
     let [to, from] =
         [Space::Shared, Space::Global].map(|space| inst.operand(Operand::Address(space)));

@@ -8,7 +8,7 @@
 
 use super::{Hit, accessor, addresses, locate, place_of, report_conflicts};
 use crate::lane::effects::Tokens;
-use crate::lane::{Inst, InstData, Operand, Space};
+use crate::lane::{AsyncCopy, Inst, InstData, Operand, Space};
 use crate::memory::Memory;
 use crate::sim::act::Act;
 use crate::sim::count::Pattern;
@@ -27,6 +27,8 @@ const CELL: u32 = 2;
 #[derive(Clone, PartialEq, Debug)]
 struct Copy {
     lane: u32,
+    /// Whether it is the first lane of those that copy together.
+    leads: bool,
     /// The first byte in shared memory.
     offset: usize,
     bytes: u32,
@@ -49,6 +51,28 @@ impl Copies {
     pub(in crate::sim) fn clear(&mut self) {
         self.open.clear();
         self.groups.clear();
+    }
+
+    /// The copies of all groups but the latest `pending`, or all but the latest `copies`, where these are counted;
+    /// they are no longer under way.
+    fn landed(&mut self, pending: u32, copies: Option<u32>) -> Vec<Copy> {
+        let Some(mut left) = copies else {
+            let all = self.groups.len().saturating_sub(pending as usize);
+            return self.groups.drain(..all).flatten().collect();
+        };
+        let mut landed: Vec<Vec<Copy>> = Vec::new();
+        for group in self.groups.iter_mut().chain([&mut self.open]).rev() {
+            let mut kept = group.len();
+            while kept > 0 && left > 0 {
+                kept -= 1;
+                left -= u32::from(group[kept].leads);
+            }
+            landed.push(group.drain(..kept).collect());
+        }
+        while self.groups.front().is_some_and(Vec::is_empty) {
+            self.groups.pop_front();
+        }
+        landed.into_iter().rev().flatten().collect()
     }
 
     /// Closes the open group.
@@ -243,23 +267,20 @@ pub(in crate::sim) enum Step {
     Begin {
         index: u32,
         filled: Option<Row>,
+        run: bool,
     },
     Commit,
     Wait {
         pending: u32,
+        copies: Option<u32>,
     },
 }
 
 impl Compiler<'_> {
     /// A step of copies, as its row of effects says. A copy counts as a write to shared memory and a read of
-    /// global memory; it `moves` so many bytes a lane, to so far behind its address.
-    pub(in crate::sim) fn async_copy(
-        &mut self,
-        id: Inst,
-        inst: &InstData,
-        moves: Option<(u32, i32)>,
-    ) {
-        let step = match (inst.op.effects().tokens, moves) {
+    /// global memory.
+    pub(in crate::sim) fn async_copy(&mut self, id: Inst, inst: &InstData, op: AsyncCopy) {
+        let step = match (inst.op.effects().tokens, op.moves()) {
             (Tokens::Starts, Some((bytes, offset))) => {
                 let [place, source] = [Space::Shared, Space::Global]
                     .map(|space| self.operand(inst, Operand::Address(space)));
@@ -267,13 +288,16 @@ impl Compiler<'_> {
                 let predicate = self.operand(inst, Operand::Predicate);
                 let written = MemoryOp::plain(id, (Space::Shared, place, offset), bytes);
                 let read = MemoryOp::plain(id, (Space::Global, source, 0), bytes);
+                let base = inst.operand(Operand::Address(Space::Global));
+                let base = base.and_then(|address| self.base_of(address));
+                let read = MemoryOp { base, ..read };
                 let written = MemoryOp { predicate, ..written };
                 let index = self.access(written, AccessKind::Store, bytes);
                 self.access(MemoryOp { predicate, ..read }, AccessKind::Load, bytes);
-                Step::Begin { index, filled: self.operand(inst, Operand::Filled) }
+                Step::Begin { index, filled: self.operand(inst, Operand::Filled), run: op.is_run() }
             }
             (Tokens::Commits, _) => Step::Commit,
-            (Tokens::Awaits { pending }, _) => Step::Wait { pending },
+            (Tokens::Awaits { pending }, _) => Step::Wait { pending, copies: op.counted() },
             // No other step is one of copies.
             _ => return,
         };
@@ -284,9 +308,9 @@ impl Compiler<'_> {
 /// Takes a step.
 pub(in crate::sim) fn take(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, step: Step) {
     match step {
-        Step::Begin { index, filled } => begin(warp, block, world, index, filled),
+        Step::Begin { index, filled, run } => begin(warp, block, world, index, (filled, run)),
         Step::Commit => warp.copies.commit(),
-        Step::Wait { pending } => wait(warp, block, world, pending as usize),
+        Step::Wait { pending, copies } => wait(warp, block, world, pending, copies),
     }
 }
 
@@ -296,7 +320,7 @@ fn begin(
     block: &mut Block,
     world: &mut World<'_>,
     index: u32,
-    filled: Option<Row>,
+    (filled, run): (Option<Row>, bool),
 ) {
     let code = world.code;
     let lanes = code.lanes as usize;
@@ -327,6 +351,9 @@ fn begin(
         }
     }
     let Some((pattern, _)) = locate(warp, block, world, index, &places, active) else { return };
+    if run {
+        check_run(warp, block, world, index, &pattern);
+    }
     let by = accessor(&warp.knowledge, warp.index, block, world, index, Hit::Shared, false);
     for lane in lanes_of(pattern.active) {
         let offset = pattern.addresses[lane] as usize;
@@ -337,30 +364,54 @@ fn begin(
         if let Some(source) = source {
             world.reading.begin(source, bytes, index);
         }
-        warp.copies.open.push(Copy { lane: lane as u32, offset, bytes, data, index, source });
+        let leads = lane == pattern.active.trailing_zeros() as usize;
+        let lane = lane as u32;
+        warp.copies.open.push(Copy { lane, leads, offset, bytes, data, index, source });
     }
     report_conflicts(warp, block, world, index, Hit::Shared);
 }
 
-/// Lets all groups land but the latest `pending`.
-fn wait(warp: &mut Warp, block: &mut Block, world: &mut World<'_>, pending: usize) {
-    while warp.copies.groups.len() > pending {
-        for copy in warp.copies.groups.pop_front().into_iter().flatten() {
-            let Copy { lane, offset, bytes, data, index, source } = copy;
-            if let Some(source) = source {
-                world.reading.end(source, bytes);
-            }
-            let by = accessor(&warp.knowledge, warp.index, block, world, index, Hit::Shared, false);
-            block.shadow.access(&by, true, offset, bytes, lane, &mut world.conflicts);
-            block.in_flight.set(offset, bytes, 0);
-            if block.proxies.are_watched() {
-                block.proxies.write((warp.index, lane, index), block.tick, offset, bytes);
-            }
-            let end = offset + bytes as usize;
-            if let Some(place) = block.shared.get_mut(offset..end) {
-                place.copy_from_slice(&data[..bytes as usize]);
-            }
-            report_conflicts(warp, block, world, index, Hit::Shared);
+/// Reports a copy whose lanes do not write side by side.
+fn check_run(warp: &Warp, block: &Block, world: &mut World<'_>, index: u32, pattern: &Pattern) {
+    let op = &world.code.memory[index as usize];
+    let start =
+        |lane: usize| pattern.addresses[lane].wrapping_sub(lane as u64 * u64::from(op.bytes));
+    let first = start(pattern.active.trailing_zeros() as usize);
+    let Some(lane) = lanes_of(pattern.active).find(|&lane| start(lane) != first) else { return };
+    let actor = world.actor(block, warp.index, Some(lane as u32), op.inst);
+    let (mine, wanted) = (pattern.addresses[lane], first.wrapping_add(pattern.addresses[lane]));
+    let wanted = wanted.wrapping_sub(start(lane));
+    world.findings.add(FindingKind::Divergence, actor, None, || {
+        format!(
+            "a copy writes lane beside lane, so that this one writes byte {wanted} of shared memory, and not \
+             {mine}"
+        )
+    });
+}
+
+/// Lets all groups land but the latest `pending`, or all copies but the latest ones, where these are counted.
+fn wait(
+    warp: &mut Warp,
+    block: &mut Block,
+    world: &mut World<'_>,
+    pending: u32,
+    copies: Option<u32>,
+) {
+    for copy in warp.copies.landed(pending, copies) {
+        let Copy { lane, leads: _, offset, bytes, data, index, source } = copy;
+        if let Some(source) = source {
+            world.reading.end(source, bytes);
         }
+        let by = accessor(&warp.knowledge, warp.index, block, world, index, Hit::Shared, false);
+        block.shadow.access(&by, true, offset, bytes, lane, &mut world.conflicts);
+        block.in_flight.set(offset, bytes, 0);
+        if block.proxies.are_watched() {
+            block.proxies.write((warp.index, lane, index), block.tick, offset, bytes);
+        }
+        let end = offset + bytes as usize;
+        if let Some(place) = block.shared.get_mut(offset..end) {
+            place.copy_from_slice(&data[..bytes as usize]);
+        }
+        report_conflicts(warp, block, world, index, Hit::Shared);
     }
 }

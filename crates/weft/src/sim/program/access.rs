@@ -167,7 +167,7 @@ impl Compiler<'_> {
         let lane_bytes = size * moved.len() as u32;
         let bytes = if matrix.is_some() { Matrix::ROW_BYTES } else { lane_bytes };
         let address = self.row[roles.address];
-        let base = self.offsets[roles.address].map(|[base, _]| self.row[base]);
+        let base = self.base_of(roles.address);
         let predicate = roles.predicate.map(|predicate| self.row[predicate]);
         let values = self.rows(roles.values);
         let results = inst.results.iter().map(|&result| self.allocate(result)).collect();

@@ -49,6 +49,7 @@ fn copies(build: &mut Builder, [from, to]: [Value; 2], bytes: u32) {
         let copy = Op::AsyncCopy(AsyncCopy::Begin {
             bytes: 16,
             offset: 0,
+            run: false,
             predicated: true,
             filled: false,
         });
@@ -58,7 +59,7 @@ fn copies(build: &mut Builder, [from, to]: [Value; 2], bytes: u32) {
 }
 
 fn wait_for_copies(build: &mut Builder) {
-    build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0 }), smallvec![], &[]);
+    build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0, copies: None }), smallvec![], &[]);
 }
 
 /// Stores the words of each thread, side by side.

@@ -202,6 +202,7 @@ fn distances(steps: &[Option<usize>], copied: usize) -> usize {
         let copy = Op::AsyncCopy(AsyncCopy::Begin {
             bytes: 4,
             offset: 0,
+            run: false,
             predicated: true,
             filled: false,
         });

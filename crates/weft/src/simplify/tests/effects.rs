@@ -115,6 +115,7 @@ impl Probe<'_> {
         let op = Op::AsyncCopy(AsyncCopy::Begin {
             bytes: 4,
             offset: 0,
+            run: false,
             predicated: false,
             filled: false,
         });

@@ -153,6 +153,7 @@ fn copied_in_turn(waits: [bool; 2]) -> u32 {
         let copy = Op::AsyncCopy(AsyncCopy::Begin {
             bytes: 16,
             offset: 0,
+            run: false,
             predicated: false,
             filled: false,
         });
@@ -162,7 +163,11 @@ fn copied_in_turn(waits: [bool; 2]) -> u32 {
                 build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
             });
             if waits {
-                build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0 }), smallvec![], &[]);
+                build.emit(
+                    Op::AsyncCopy(AsyncCopy::Wait { pending: 0, copies: None }),
+                    smallvec![],
+                    &[],
+                );
             }
             build.barrier(BarrierScope::Block);
             let seen = look(build, piece);

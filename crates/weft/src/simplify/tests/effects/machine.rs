@@ -71,6 +71,7 @@ fn around(op: &Op) -> Program {
         let copy = Op::AsyncCopy(AsyncCopy::Begin {
             bytes: 4,
             offset: 0,
+            run: false,
             predicated: false,
             filled: false,
         });
@@ -80,7 +81,7 @@ fn around(op: &Op) -> Program {
     let at = At { base, global: copied };
     let given = write(&mut build, op, at, Locations::unknown());
     build.emit(Op::AsyncCopy(AsyncCopy::Commit), smallvec![], &[]);
-    build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0 }), smallvec![], &[]);
+    build.emit(Op::AsyncCopy(AsyncCopy::Wait { pending: 0, copies: None }), smallvec![], &[]);
     build.barrier(BarrierScope::Block);
     let to = place_in(&mut build, left);
     let held = build.load(Space::Shared, access, DType::I32, 1, own, None);
