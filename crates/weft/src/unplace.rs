@@ -9,6 +9,9 @@
 //! %m = ttg.local_alloc %x                    a tensor that goes through memory unchanged
 //! %t = ttg.memdesc_trans %m {order}    ==>   %r = tt.trans %x {order}
 //! %r = ttg.local_load %t
+//!
+//! %s = ttng.warp_group_dot %m, %n, %c        %a = ttg.local_load %m, or what was put there, and so %b
+//! %d = ttng.warp_group_dot_wait %s     ==>   %s = tt.dot %a, %b, %c
 //! ```
 //!
 //! Memory that is written after it was made stays: the buffers of a software pipeline, say. Whoever
@@ -18,7 +21,7 @@
 
 use crate::id::IdMap;
 use crate::prune;
-use crate::tile::{Kernel, Launch, LocalOp, Module, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, Launch, LocalOp, Module, Op, OpId, OpKind, Region, Value, ValueData};
 
 /// The kernel of a module without the places of its tensors, in a module that is for any launch of as many
 /// warps; `None` where it gives no places.
@@ -35,16 +38,45 @@ pub fn run(module: &Module, kernel: &Kernel) -> Option<Module> {
     }
     let definitions = kernel.definitions();
     let mut instead: IdMap<Value, Option<Value>> = IdMap::default();
-    let mut turned = Vec::new();
+    let (mut turned, mut products) = (Vec::new(), Vec::new());
     kernel.walk(&kernel.body, &mut |id, op| match op.kind {
         OpKind::ConvertLayout => instead.set(op.results[0], Some(op.operands[0])),
-        OpKind::Local(LocalOp::Load) => match through_memory(kernel, &definitions, op) {
-            Some((source, None)) => instead.set(op.results[0], Some(source)),
-            Some((source, Some(order))) => turned.push((id, source, order)),
-            None => {}
-        },
+        OpKind::Local(LocalOp::Load) => {
+            match through_memory(kernel, &definitions, op.operands[0]) {
+                Some((source, None)) => instead.set(op.results[0], Some(source)),
+                Some((source, Some(order))) => turned.push((id, source, order)),
+                None => {}
+            }
+        }
+        OpKind::WarpgroupDot(precision) => products.push((id, precision)),
         _ => {}
     });
+    // The memory that a warpgroup's product reads is read in front of it.
+    let mut before: IdMap<OpId, Vec<OpId>> = IdMap::default();
+    for (id, precision) in products {
+        for factor in 0..2 {
+            let memory = kernel.ops[id].operands[factor];
+            if kernel.ty(memory).memory().is_none() {
+                continue;
+            }
+            let (kind, source) = match through_memory(kernel, &definitions, memory) {
+                Some((source, None)) => {
+                    result.ops[id].operands[factor] = source;
+                    continue;
+                }
+                Some((source, Some(order))) => (OpKind::Trans { order }, source),
+                None => (OpKind::Local(LocalOp::Load), memory),
+            };
+            let ty = kernel.ty(memory).bare();
+            let loaded = result.values.push(ValueData::new(ty, None));
+            let Op { loc, span, .. } = kernel.ops[id];
+            let (operands, results, regions) = (vec![source], vec![loaded], Vec::new());
+            let load = Op { kind, operands, results, regions, loc, span, spelled: false };
+            before.entry(id).push(result.ops.push(load));
+            result.ops[id].operands[factor] = loaded;
+        }
+        result.ops[id].kind = OpKind::Dot(precision);
+    }
     for (id, source, order) in turned {
         let op = &mut result.ops[id];
         (op.kind, op.operands) = (OpKind::Trans { order }, vec![source]);
@@ -56,24 +88,23 @@ pub fn run(module: &Module, kernel: &Kernel) -> Option<Module> {
         }
         value
     };
-    for id in kernel.ops.keys() {
+    for id in result.ops.keys() {
         result.ops[id].operands.iter_mut().for_each(|operand| *operand = last(*operand));
     }
     let body = core::mem::take(&mut result.body);
-    result.body = without(&mut result, body, &instead);
+    result.body = without(&mut result, body, &instead, &before);
     prune::run(&mut result);
     let launch = Launch { lanes: None, target: None, ..module.launch.clone() };
     Some(Module { kernels: vec![result], locations: module.locations.clone(), launch })
 }
 
-/// The tensor that a load reads, where it was put into memory that nothing else writes; with the order
+/// The tensor that is read from memory, where it was put there and nothing else writes it; with the order
 /// of its axes, where that is another.
 fn through_memory(
     kernel: &Kernel,
     definitions: &IdMap<Value, Option<OpId>>,
-    load: &Op,
+    mut memory: Value,
 ) -> Option<(Value, Option<Vec<u8>>)> {
-    let mut memory = *load.operands.first()?;
     let mut order: Option<Vec<u8>> = None;
     loop {
         let op = &kernel.ops[definitions[memory]?];
@@ -97,14 +128,20 @@ fn through_memory(
     }
 }
 
-/// A region without the operations whose results are replaced.
-fn without(kernel: &mut Kernel, region: Region, instead: &IdMap<Value, Option<Value>>) -> Region {
+/// A region without the operations whose results are replaced, and with those that stand before others.
+fn without(
+    kernel: &mut Kernel,
+    region: Region,
+    instead: &IdMap<Value, Option<Value>>,
+    before: &IdMap<OpId, Vec<OpId>>,
+) -> Region {
     let mut ops = Vec::with_capacity(region.ops.len());
     for id in region.ops {
         let regions = core::mem::take(&mut kernel.ops[id].regions);
         kernel.ops[id].regions =
-            regions.into_iter().map(|region| without(kernel, region, instead)).collect();
+            regions.into_iter().map(|region| without(kernel, region, instead, before)).collect();
         let is_replaced = |result: &Value| instead[*result].is_some();
+        ops.extend(&before[id]);
         if !kernel.ops[id].results.first().is_some_and(is_replaced) {
             ops.push(id);
         }
