@@ -98,7 +98,7 @@ fn choose(
         }
     });
     // The loops of a kernel often fill and read their buffers alike.
-    let mut known: Vec<(Accesses, Option<(Family, Option<Layout>)>)> = Vec::new();
+    let mut known: Vec<(Accesses, Option<Chosen>)> = Vec::new();
     for buffers in allocated {
         let (views, copies, found) = Accesses::of(kernel, facts, assignment, block, buffers);
         if !is_known(kernel, &views) {
@@ -121,6 +121,9 @@ fn choose(
     }
     places
 }
+
+/// The layout of a buffer, and that of the copies that fill it, where the buffer tells them where they run.
+type Chosen = (Family, Option<Layout>);
 
 /// Whether buffers are only indexed, transposed, filled and read, so that all of their views are known. Others
 /// stay as the program has them.
@@ -305,11 +308,7 @@ impl Accesses {
     }
 
     /// The cheapest layout, and where the copies run if that says it; nothing where nobody fills the buffers.
-    fn memory_and_place(
-        &self,
-        shape: &[u64],
-        block: Block<'_>,
-    ) -> Option<(Family, Option<Layout>)> {
+    fn memory_and_place(&self, shape: &[u64], block: Block<'_>) -> Option<Chosen> {
         if self.runs
             && let Some((memory, place)) = self.for_runs(block)
         {

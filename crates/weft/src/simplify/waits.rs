@@ -115,7 +115,7 @@ impl Walk<'_> {
                 Tokens::Starts
                     if inst.op.is_run() && inst.operand(Operand::Predicate).is_none() =>
                 {
-                    since.begin()
+                    since.begin();
                 }
                 Tokens::Commits => since.commit(),
                 Tokens::Awaits { pending } => {
