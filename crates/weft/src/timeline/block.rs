@@ -244,7 +244,9 @@ impl<'a> Block<'a> {
             self.go_on(index, from);
             return;
         }
-        self.warps[index as usize].frames.last_mut().map(|frame| frame.next += 1);
+        if let Some(frame) = self.warps[index as usize].frames.last_mut() {
+            frame.next += 1;
+        }
         let (_, mut end) = match need.instructions {
             0 => (now, now),
             count => {
@@ -276,14 +278,14 @@ impl<'a> Block<'a> {
         match unit {
             Unit::Matrix => self.spend(warp, Work::Products, start, done),
             Unit::Shared => self.spend(warp, Work::Shared, start, end),
-            Unit::Global => match inst.op {
-                Op::AsyncCopy(_) => self.spend(warp, Work::Copies, start, done),
-                _ => self.spend(warp, Work::Global, start, done),
-            },
+            Unit::Global => {
+                let copies = matches!(inst.op, Op::AsyncCopy(_));
+                self.spend(warp, if copies { Work::Copies } else { Work::Global }, start, done);
+            }
             Unit::Issue | Unit::Integer | Unit::Special => {}
         }
         if let Op::Warpgroup(WarpgroupOp::Multiply(product)) = &inst.op {
-            let time = self.needs.wavefronts(self.needs.read_by(product));
+            let time = self.needs.wavefronts(Needs::read_by(product));
             let (_, read) = self.use_unit(warp, Unit::Shared, start, time);
             return done.max(read);
         }
@@ -301,7 +303,6 @@ impl<'a> Block<'a> {
         end: &mut u64,
     ) -> bool {
         let now = *end;
-        let all = 1u32 << self.needs.program.lanes_log2;
         let warp = &mut self.warps[index as usize];
         let known = |warp: &Warp<'_>, operand: usize| {
             let lane = lanes.trailing_zeros() as usize;
@@ -310,7 +311,7 @@ impl<'a> Block<'a> {
         match &inst.op {
             Op::AsyncCopy(AsyncCopy::Begin { .. }) => warp.copies.add(done),
             Op::AsyncCopy(AsyncCopy::Commit) => warp.copies.close(),
-            Op::AsyncCopy(AsyncCopy::Wait { pending }) => {
+            Op::AsyncCopy(AsyncCopy::Wait { pending, copies: _ }) => {
                 let over = warp.copies.done(*pending);
                 return self.wait_until(index, over, end);
             }
@@ -349,7 +350,7 @@ impl<'a> Block<'a> {
                         self.copy_to_shared(index, bytes, mbarrier, now);
                     }
                     TensorWay::ToGlobal | TensorWay::Reduce(_) => {
-                        self.copy_to_global(index, bytes, now)
+                        self.copy_to_global(index, bytes, now);
                     }
                 }
             }
@@ -366,7 +367,7 @@ impl<'a> Block<'a> {
                 );
             }
             Op::Sync(SyncOp::Barrier(BarrierScope::Warp)) => {
-                *end += self.needs.machine.prices.warp_barrier
+                *end += self.needs.machine.prices.warp_barrier;
             }
             Op::Sync(SyncOp::Barrier(BarrierScope::Block)) => {
                 return self.meet(index, 0, self.running, true, now);
@@ -374,78 +375,13 @@ impl<'a> Block<'a> {
             Op::Sync(SyncOp::Named(NamedBarrier { name, warps, waits })) => {
                 return self.meet(index, *name, *warps, *waits, now);
             }
-            Op::If => {
-                let chosen = inst.operands.first().and_then(|&value| warp.known[value].lanes(all));
-                // Of what is not known the longer side is taken.
-                let [yes, no] = match chosen {
-                    Some(chosen) => [lanes & chosen, lanes & !chosen],
-                    None if longer(self.needs.program, inst) == 0 => [lanes, 0],
-                    None => [0, lanes],
-                };
-                for (lanes, region) in [no, yes].into_iter().zip(inst.regions.iter().rev()) {
-                    if lanes != 0 {
-                        warp.frames.push(Frame {
-                            region,
-                            next: 0,
-                            owner: Some(id),
-                            lanes,
-                            round: 0,
-                        });
-                    }
-                }
-            }
-            Op::Roles(roles) => {
-                let own = roles.iter().position(|role| role.has(index));
-                if let Some(own) = own {
-                    warp.role = (roles[own].first, roles[own].warps);
-                    let region = &inst.regions[own];
-                    warp.frames.push(Frame { region, next: 0, owner: Some(id), lanes, round: 0 });
-                }
-            }
-            Op::Loop => {
-                let region = &inst.regions[0];
-                hand_over(warp, &inst.operands, &region.params);
-                warp.frames.push(Frame { region, next: 0, owner: Some(id), lanes, round: 0 });
-                self.begins_round(index, id, now);
-            }
-            Op::BreakIf { target } => {
-                let most = match known(warp, 0) {
-                    Some(0) => KNOWN_ROUNDS,
-                    Some(_) => 0,
-                    None if self.loops.is_innermost(*target) => ROUNDS,
-                    None => OUTER_ROUNDS,
-                };
-                let of_target = |frame: &Frame<'_>| frame.owner == Some(*target);
-                let round = warp.frames.iter().rev().find(|frame| of_target(frame));
-                if round.is_none_or(|frame| frame.round >= most) {
-                    while warp.frames.pop().is_some_and(|frame| !of_target(&frame)) {}
-                    let results = &self.needs.program.insts[*target].results;
-                    hand_over(warp, &inst.operands[1..], results);
-                }
-            }
-            Op::Continue => {
-                let Some(frame) = warp.frames.last_mut() else { return false };
-                (frame.next, frame.round) = (0, frame.round + 1);
-                let (region, owner) = (frame.region, frame.owner);
-                hand_over(warp, &inst.operands, &region.params);
-                if let Some(owner) = owner {
-                    self.begins_round(index, owner, now);
-                }
-            }
-            Op::Yield => {
-                if let Some(owner) = warp.frames.pop().and_then(|frame| frame.owner) {
-                    let owner = &self.needs.program.insts[owner];
-                    hand_over(warp, &inst.operands, &owner.results);
-                    if matches!(owner.op, Op::Roles(_)) {
-                        warp.role = (0, self.needs.program.warps);
-                    }
-                }
-            }
-            Op::Return => {
-                warp.frames.clear();
-                self.running -= 1;
-                return false;
-            }
+            Op::If
+            | Op::Roles(_)
+            | Op::Loop
+            | Op::BreakIf { .. }
+            | Op::Continue
+            | Op::Yield
+            | Op::Return => return self.turn_to(index, id, inst, lanes, now),
             Op::Const(_)
             | Op::Param(_)
             | Op::Id(_)
@@ -474,6 +410,78 @@ impl<'a> Block<'a> {
             | Op::InlineAsm { .. }
             | Op::Print(_)
             | Op::Assert { .. } => {}
+        }
+        true
+    }
+
+    /// Which operation a warp runs next, behind one that says so; whether there is one.
+    fn turn_to(&mut self, index: u32, id: Inst, inst: &'a InstData, lanes: u64, now: u64) -> bool {
+        let program = self.needs.program;
+        let warp = &mut self.warps[index as usize];
+        let enter = |region: &'a Region, lanes: u64| Frame {
+            region,
+            next: 0,
+            owner: Some(id),
+            lanes,
+            round: 0,
+        };
+        let condition = inst.operands.first().map(|&value| &warp.known[value]);
+        if inst.op == Op::If {
+            // Of what is not known the longer side is taken.
+            let [yes, no] = match condition.and_then(|known| known.lanes(1 << program.lanes_log2)) {
+                Some(chosen) => [lanes & chosen, lanes & !chosen],
+                None if longer(program, inst) == 0 => [lanes, 0],
+                None => [0, lanes],
+            };
+            for (lanes, region) in [no, yes].into_iter().zip(inst.regions.iter().rev()) {
+                if lanes != 0 {
+                    warp.frames.push(enter(region, lanes));
+                }
+            }
+        } else if let Op::Roles(roles) = &inst.op {
+            if let Some(own) = roles.iter().position(|role| role.has(index)) {
+                warp.role = (roles[own].first, roles[own].warps);
+                warp.frames.push(enter(&inst.regions[own], lanes));
+            }
+        } else if inst.op == Op::Loop {
+            let region = &inst.regions[0];
+            hand_over(warp, &inst.operands, &region.params);
+            warp.frames.push(enter(region, lanes));
+            self.begins_round(index, id, now);
+        } else if let Op::BreakIf { target } = inst.op {
+            let most =
+                match condition.and_then(|known| known.of_lane(lanes.trailing_zeros() as usize)) {
+                    Some(0) => KNOWN_ROUNDS,
+                    Some(_) => 0,
+                    None if self.loops.is_innermost(target) => ROUNDS,
+                    None => OUTER_ROUNDS,
+                };
+            let is_left = |frame: &Frame<'_>| frame.owner == Some(target);
+            let left = warp.frames.iter().rev().find(|frame| is_left(frame));
+            if left.is_none_or(|frame| frame.round >= most) {
+                while warp.frames.pop().is_some_and(|frame| !is_left(&frame)) {}
+                hand_over(warp, &inst.operands[1..], &program.insts[target].results);
+            }
+        } else if inst.op == Op::Continue {
+            let Some(frame) = warp.frames.last_mut() else { return false };
+            (frame.next, frame.round) = (0, frame.round + 1);
+            let (region, owner) = (frame.region, frame.owner);
+            hand_over(warp, &inst.operands, &region.params);
+            if let Some(owner) = owner {
+                self.begins_round(index, owner, now);
+            }
+        } else if inst.op == Op::Yield {
+            if let Some(owner) = warp.frames.pop().and_then(|frame| frame.owner) {
+                let owner = &program.insts[owner];
+                hand_over(warp, &inst.operands, &owner.results);
+                if matches!(owner.op, Op::Roles(_)) {
+                    warp.role = (0, program.warps);
+                }
+            }
+        } else {
+            warp.frames.clear();
+            self.running -= 1;
+            return false;
         }
         true
     }

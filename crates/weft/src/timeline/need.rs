@@ -188,7 +188,7 @@ impl Needs<'_> {
                 need(words, Some((Unit::Shared, self.machine.prices.shuffle * words)))
             }
             Op::MatrixMultiply(product) => {
-                need(1, Some((Unit::Matrix, self.on_part(self.product(product)))))
+                need(1, Some((Unit::Matrix, self.on_part(self.product(*product)))))
             }
             // The four warps of a warpgroup issue it, and each part multiplies for one of them.
             Op::Warpgroup(WarpgroupOp::Multiply(product)) => {
@@ -252,8 +252,8 @@ impl Needs<'_> {
     }
 
     /// The price of a product of one warp.
-    fn product(&self, product: &MatrixMultiply) -> u64 {
-        let MatrixMultiply { rows, columns, summed, left, right, .. } = *product;
+    fn product(&self, product: MatrixMultiply) -> u64 {
+        let MatrixMultiply { rows, columns, summed, left, right, .. } = product;
         let is_it = |known: &&machine::MatrixMultiply| {
             [known.rows, known.columns, known.summed] == [rows, columns, summed].map(u32::from)
                 && [known.left.bits(), known.right.bits()] == [left.bits(), right.bits()]
@@ -275,14 +275,12 @@ impl Needs<'_> {
     }
 
     /// The bytes that a warp's share of a product of a warpgroup reads from shared memory.
-    pub(super) fn read_by(&self, product: &WarpgroupMultiply) -> u64 {
+    pub(super) fn read_by(product: &WarpgroupMultiply) -> u64 {
         let summed = u64::from(product.summed);
         let bytes = |count: u64, dtype: DType| count * summed * u64::from(dtype.bytes());
         let right = bytes(product.columns.into(), product.right);
-        let left = match product.left_in_registers {
-            true => 0,
-            false => bytes(WarpgroupMultiply::ROWS.into(), product.left),
-        };
+        let rows = if product.left_in_registers { 0 } else { WarpgroupMultiply::ROWS };
+        let left = bytes(rows.into(), product.left);
         (left + right) / u64::from(WarpgroupMultiply::WARPS)
     }
 }
