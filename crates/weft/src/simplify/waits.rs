@@ -31,7 +31,7 @@ pub fn run(program: Program) -> Program {
 pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     let mut runs = false;
     program.walk(&program.body, &mut |_, inst| runs |= inst.op.is_run());
-    if !runs {
+    if stop.is_set() || !runs {
         return program;
     }
     let mut walk =

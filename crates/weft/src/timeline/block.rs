@@ -1,14 +1,13 @@
 //! The block on its clock.
 
-#![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
-
 use super::known::{self, Known};
 use super::need::{Need, Needs, Unit};
 use super::{Loops, Round, Span, Work};
 use crate::id::IdMap;
+use crate::lane::effects::{Control, Fence, Step, Tokens};
 use crate::lane::{
-    AsyncCopy, BarrierScope, BulkCopy, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Region,
-    SyncOp, TensorWay, Value, WarpgroupOp,
+    BarrierScope, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Region, Space, Value,
+    WarpgroupOp,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -231,7 +230,8 @@ impl<'a> Block<'a> {
         let need = self.needs.of(inst, lanes.count_ones().into());
         // In order: not before its operands are there, its part issues, and a unit of the part takes it.
         let operands = inst.operands.iter().map(|&value| warp.ready[value]).max().unwrap_or(0);
-        let is_handed_on = inst.op.effects().starts_product() || is_structure(&inst.op);
+        let products = matches!(inst.op.effects().tokens, Tokens::Products(_));
+        let is_handed_on = products || is_structure(&inst.op);
         let mut from = if is_handed_on { now } else { operands.max(now) };
         if need.instructions > 0 {
             from = from.max(self.is_free_at(index, Unit::Issue));
@@ -308,110 +308,68 @@ impl<'a> Block<'a> {
             let lane = lanes.trailing_zeros() as usize;
             inst.operands.get(operand).and_then(|&value| warp.known[value].of_lane(lane))
         };
-        match &inst.op {
-            Op::AsyncCopy(AsyncCopy::Begin { .. }) => warp.copies.add(done),
-            Op::AsyncCopy(AsyncCopy::Commit) => warp.copies.close(),
-            Op::AsyncCopy(AsyncCopy::Wait { pending, copies: _ }) => {
-                let over = warp.copies.done(*pending);
-                return self.wait_until(index, over, end);
+        let effects = inst.op.effects();
+        if let Op::Mbarrier(step) = inst.op {
+            let (Some(address), second) = (known(warp, 0), known(warp, 1)) else { return true };
+            return self.mbarrier(index, step, address, second, lanes.count_ones().into(), now);
+        }
+        match effects.tokens {
+            Tokens::Starts => warp.copies.add(done),
+            Tokens::Commits => warp.copies.close(),
+            Tokens::Awaits { pending } => {
+                let over = warp.copies.done(pending);
+                self.wait_until(index, over, end);
             }
-            Op::Warpgroup(WarpgroupOp::Multiply(_)) => warp.products.add(done),
-            Op::Warpgroup(WarpgroupOp::Commit) => warp.products.close(),
-            Op::Warpgroup(WarpgroupOp::Wait { pending }) => {
-                let over = warp.products.done(*pending).max(now);
+            Tokens::Products(Step::Starts) => warp.products.add(done),
+            Tokens::Products(Step::Commits) => warp.products.close(),
+            Tokens::Products(Step::Awaits { pending }) => {
+                let over = warp.products.done(pending).max(now);
                 for (&value, &result) in inst.operands.iter().zip(&inst.results) {
                     let known = warp.known[value].clone();
                     warp.known.set(result, known);
                     warp.ready.set(result, over);
                 }
-                return self.wait_until(index, over, end);
+                self.wait_until(index, over, end);
             }
-            Op::BulkCopy(step) => match step {
-                BulkCopy::ToShared => {
-                    let (bytes, mbarrier) = (known(warp, 2), known(warp, 3));
+            Tokens::Bulk(Step::Starts) => {
+                let map = match &inst.op {
+                    Op::TensorCopy(copy) => self.needs.program.maps.get(&copy.map),
+                    _ => None,
+                };
+                let bytes = map.map_or_else(|| known(warp, 2), |map| Some(map.bytes().into()));
+                let mbarrier = known(warp, inst.operands.len() - 1);
+                if effects.writes.has(Space::Shared) {
                     self.copy_to_shared(index, bytes.unwrap_or(0), mbarrier, now);
-                }
-                BulkCopy::ToGlobal => {
-                    let bytes = known(warp, 2).unwrap_or(0);
-                    self.copy_to_global(index, bytes, now);
-                }
-                BulkCopy::Commit => warp.stores.close(),
-                BulkCopy::Wait { pending, .. } => {
-                    let over = warp.stores.done(*pending);
-                    return self.wait_until(index, over, end);
-                }
-            },
-            Op::TensorCopy(copy) => {
-                let map = self.needs.program.maps.get(&copy.map);
-                let bytes = map.map_or(0, |map| map.bytes().into());
-                match copy.way {
-                    TensorWay::ToShared => {
-                        let mbarrier = known(warp, inst.operands.len() - 1);
-                        self.copy_to_shared(index, bytes, mbarrier, now);
-                    }
-                    TensorWay::ToGlobal | TensorWay::Reduce(_) => {
-                        self.copy_to_global(index, bytes, now);
-                    }
+                } else {
+                    self.copy_to_global(index, bytes.unwrap_or(0), now);
                 }
             }
-            Op::Mbarrier(step) => {
-                let Some(address) = known(warp, 0) else { return true };
-                let second = known(warp, 1);
-                return self.mbarrier(
-                    index,
-                    *step,
-                    address,
-                    second,
-                    lanes.count_ones().into(),
-                    now,
-                );
+            Tokens::Bulk(Step::Commits) => warp.stores.close(),
+            Tokens::Bulk(Step::Awaits { pending }) => {
+                let over = warp.stores.done(pending);
+                self.wait_until(index, over, end);
             }
-            Op::Sync(SyncOp::Barrier(BarrierScope::Warp)) => {
-                *end += self.needs.machine.prices.warp_barrier;
-            }
-            Op::Sync(SyncOp::Barrier(BarrierScope::Block)) => {
+            Tokens::None
+            | Tokens::Unknown
+            | Tokens::Products(Step::Prepares)
+            | Tokens::Bulk(Step::Prepares) => {}
+        }
+        match effects.fence {
+            Fence::Barrier(BarrierScope::Warp) => *end += self.needs.machine.prices.warp_barrier,
+            Fence::Barrier(BarrierScope::Block) => {
                 return self.meet(index, 0, self.running, true, now);
             }
-            Op::Sync(SyncOp::Named(NamedBarrier { name, warps, waits })) => {
-                return self.meet(index, *name, *warps, *waits, now);
+            Fence::Named(NamedBarrier { name, warps, waits }) => {
+                return self.meet(index, name, warps, waits, now);
             }
-            Op::If
-            | Op::Roles(_)
-            | Op::Loop
-            | Op::BreakIf { .. }
-            | Op::Continue
-            | Op::Yield
-            | Op::Return => return self.turn_to(index, id, inst, lanes, now),
-            Op::Const(_)
-            | Op::Param(_)
-            | Op::Id(_)
-            | Op::Linear { .. }
-            | Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Cast(_)
-            | Op::Fma
-            | Op::FmaToward(_)
-            | Op::RoundPair(_)
-            | Op::WidenPair(_)
-            | Op::Bytes
-            | Op::SharedBase(_)
-            | Op::Offset
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Atomic(_)
-            | Op::ShuffleXor { .. }
-            | Op::ShuffleIndex
-            | Op::MatrixMultiply(_)
-            | Op::Warpgroup(WarpgroupOp::Fence)
-            | Op::Sync(SyncOp::Fence { .. } | SyncOp::ProxyFence)
-            | Op::MakeMap(_)
-            | Op::InlineAsm { .. }
-            | Op::Print(_)
-            | Op::Assert { .. } => {}
+            Fence::None | Fence::Atomic(..) | Fence::Proxy | Fence::Unknown => {}
         }
-        true
+        match effects.control {
+            Control::None => true,
+            Control::Regions | Control::Leaves | Control::Ends => {
+                self.turn_to(index, id, inst, lanes, now)
+            }
+        }
     }
 
     /// Which operation a warp runs next, behind one that says so; whether there is one.
@@ -486,10 +444,9 @@ impl<'a> Block<'a> {
         true
     }
 
-    fn wait_until(&mut self, warp: u32, over: u64, end: &mut u64) -> bool {
+    fn wait_until(&mut self, warp: u32, over: u64, end: &mut u64) {
         self.spend(warp, Work::Waits, *end, over);
         *end = over.max(*end);
-        true
     }
 
     fn begins_round(&mut self, warp: u32, id: Inst, now: u64) {
@@ -559,11 +516,6 @@ impl<'a> Block<'a> {
             Mbarrier::Initialise { arrivals } => {
                 *counter = Counter { expected: arrivals.into(), ..Counter::default() };
             }
-            Mbarrier::Arrive => counter.arrived += lanes,
-            Mbarrier::Expect => {
-                counter.arrived += lanes;
-                counter.bytes += second.unwrap_or(0) as i64;
-            }
             Mbarrier::Wait => {
                 // The phase under way has the parity of its number.
                 if let Some(parity) = second
@@ -576,6 +528,11 @@ impl<'a> Block<'a> {
                 return true;
             }
             Mbarrier::Invalidate => *counter = Counter::default(),
+            // An arrival, which may announce bytes.
+            _ => {
+                counter.arrived += lanes;
+                counter.bytes += second.unwrap_or(0) as i64;
+            }
         }
         self.turn(address, now);
         true
@@ -602,14 +559,7 @@ impl<'a> Block<'a> {
 
 /// Whether an operation hands its operands on as they are, and waits for none of them.
 fn is_structure(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Loop
-            | Op::Continue
-            | Op::Yield
-            | Op::BreakIf { .. }
-            | Op::Warpgroup(WarpgroupOp::Wait { .. })
-    )
+    matches!(op, Op::Loop | Op::Continue | Op::Yield | Op::BreakIf { .. })
 }
 
 /// Which region of an `If` has more operations.

@@ -5,7 +5,7 @@
 use crate::dtype::DType;
 use crate::lane::effects::Latency;
 use crate::lane::{
-    AsyncCopy, Form, InstData, MatrixMultiply, Op, Program, Space, WarpgroupMultiply, WarpgroupOp,
+    Form, InstData, MatrixMultiply, Op, Program, Space, WarpgroupMultiply, WarpgroupOp,
 };
 use crate::scalar::{Binary, Cast, Unary};
 use weft_layout::machine::{self, Machine};
@@ -83,31 +83,29 @@ const ON_FLOATS: [Binary; 3] = [Binary::Add, Binary::Sub, Binary::Mul];
 const BETWEEN_KINDS: [Cast; 4] =
     [Cast::FloatFromS, Cast::FloatFromU, Cast::SFromFloat, Cast::UFromFloat];
 
+/// What units for floats or integers do at once.
+const PLAIN: [Unary; 7] =
+    [Unary::Neg, Unary::Abs, Unary::Not, Unary::Floor, Unary::Ceil, Unary::Trunc, Unary::Nearest];
+
+/// What is a special function itself, and how many instructions stand around it.
+const SPECIAL: [(Unary, u64); 8] = [
+    (Unary::Exp2Normal, 0),
+    (Unary::Log2Approximate, 0),
+    (Unary::Reciprocal, 0),
+    (Unary::TanhApproximate, 0),
+    (Unary::Exp2, 2),
+    (Unary::Log2, 2),
+    (Unary::Sqrt, 2),
+    (Unary::Rsqrt, 2),
+];
+
 /// How many instructions stand around the special one that an operation on a float becomes; none where it becomes
 /// no special one.
 fn around(op: Unary) -> Option<u64> {
-    match op {
-        Unary::Neg
-        | Unary::Abs
-        | Unary::Not
-        | Unary::Floor
-        | Unary::Ceil
-        | Unary::Trunc
-        | Unary::Nearest => None,
-        Unary::Exp2Normal | Unary::Log2Approximate | Unary::Reciprocal | Unary::TanhApproximate => {
-            Some(0)
-        }
-        Unary::Exp2 | Unary::Log2 | Unary::Sqrt | Unary::Rsqrt => Some(2),
-        Unary::Exp
-        | Unary::Log
-        | Unary::SqrtPrecise
-        | Unary::Sin
-        | Unary::Cos
-        | Unary::Tanh
-        | Unary::Erf
-        | Unary::Expm1
-        | Unary::Log1p => Some(6),
+    if PLAIN.contains(&op) {
+        return None;
     }
+    Some(SPECIAL.iter().find(|(special, _)| *special == op).map_or(6, |&(_, around)| around))
 }
 
 /// Needs of operations on a machine.
@@ -174,15 +172,13 @@ impl Needs<'_> {
                 let bytes: u32 = values.iter().map(|&v| self.program.dtype(v).bytes()).sum();
                 self.access(access.space, Form::Vector, u64::from(bytes) * lanes, latency)
             }
-            Op::AsyncCopy(step) => match step {
-                AsyncCopy::Begin { bytes, .. } => {
-                    let global = self.sectors(u64::from(*bytes) * lanes);
-                    Need {
-                        latency: self.machine.timing.global,
-                        ..need(1, Some((Unit::Global, global)))
-                    }
+            Op::AsyncCopy(step) => match step.moves() {
+                Some((bytes, _)) => {
+                    let global = self.sectors(u64::from(bytes) * lanes);
+                    let latency = self.machine.timing.global;
+                    Need { latency, ..need(1, Some((Unit::Global, global))) }
                 }
-                AsyncCopy::Commit | AsyncCopy::Wait { .. } => need(1, None),
+                None => need(1, None),
             },
             Op::ShuffleXor { .. } | Op::ShuffleIndex => {
                 need(words, Some((Unit::Shared, self.machine.prices.shuffle * words)))
@@ -199,7 +195,7 @@ impl Needs<'_> {
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
             | Op::TensorCopy(_)
-            | Op::Warpgroup(WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait { .. })
+            | Op::Warpgroup(_)
             | Op::MakeMap(_)
             | Op::InlineAsm { .. }
             | Op::Print(_)
