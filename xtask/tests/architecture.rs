@@ -159,7 +159,7 @@ const HOUSES: [House; 4] = [
             ),
             ("simplify", &["budget", "dtype", "id", "lane", "location", "scalar"]),
             ("conversion", &["dtype", "lane", "location", "movement", "simplify"]),
-            ("timeline", &["dtype", "id", "lane", "location", "scalar"]),
+            ("timeline", &["budget", "dtype", "id", "lane", "location", "scalar"]),
             ("sim", &["atomic", "dtype", "format", "id", "lane", "location", "memory", "scalar"]),
             (
                 "emit",

@@ -361,8 +361,8 @@ pub struct OccupancyAnswer {
     pub shared_bytes: u64,
 }
 
-/// A round of a loop in its steady state: one block alone on a multiprocessor, its data in the cache that all
-/// multiprocessors share. Times are hundredths of a cycle.
+/// A round of a loop in its steady state: one block alone on a multiprocessor, its data in the L2 cache. Times are
+/// hundredths of a cycle.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RoundAnswer {
     /// Where the loop stands in the source.
@@ -382,7 +382,7 @@ pub struct RoundAnswer {
 /// How long a unit works in a round.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BusyAnswer {
-    /// `matrix units`, `shared memory`, `second-level cache`, `special functions`, `integer units` or `issue`.
+    /// `matrix units`, `shared memory`, `L2 cache`, `special functions`, `integer units` or `issue`.
     pub unit: &'static str,
     /// For how long.
     pub time: u64,

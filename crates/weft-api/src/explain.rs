@@ -82,7 +82,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         shared: shared::accesses(compiled),
         barriers: barriers(compiled),
         occupancy: occupancy::occupancy(&compiled.machine, compiled.program()),
-        rounds: rounds::rounds(compiled),
+        rounds: rounds::rounds(compiled)?,
         lines,
     })
 }

@@ -1,11 +1,14 @@
 //! What a round of each loop waits for.
 
 use crate::answer::{BusyAnswer, RoundAnswer, SpanAnswer};
+use crate::budget;
+use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use weft::timeline::{self, Round};
 
 /// A round of each innermost loop of a compiled kernel.
-pub(super) fn rounds(compiled: &CompiledKernel) -> Vec<RoundAnswer> {
+pub(super) fn rounds(compiled: &CompiledKernel) -> Result<Vec<RoundAnswer>, ApiError> {
+    budget::begin("while a round of each loop was timed")?;
     let answer = |round: Round| RoundAnswer {
         place: compiled.place(round.loc),
         first_warp: round.warps.0,
@@ -22,5 +25,9 @@ pub(super) fn rounds(compiled: &CompiledKernel) -> Vec<RoundAnswer> {
             .map(|span| SpanAnswer { work: span.work.word(), start: span.start, end: span.end })
             .collect(),
     };
-    timeline::rounds(compiled.program(), &compiled.machine).into_iter().map(answer).collect()
+    let stop = &budget::current().stop;
+    let rounds = timeline::rounds(compiled.program(), &compiled.machine, stop);
+    // Where they were stopped there are none, which says nothing of the program.
+    budget::check()?;
+    Ok(rounds.into_iter().map(answer).collect())
 }

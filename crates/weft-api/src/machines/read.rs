@@ -119,7 +119,10 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         prices: prices(&get("prices")?)?,
         timing: match object.find("timing") {
             Some(at) => timing(&at)?,
-            None => usual_timing(isa),
+            None => match usual_timing(isa) {
+                Some(usual) => usual,
+                None => timing(&get("timing")?)?,
+            },
         },
         sources: Cow::Owned(sources(&object)?),
     })
@@ -417,20 +420,13 @@ fn prices(at: &At<'_>) -> Result<Prices, MachineError> {
 }
 
 fn timing(at: &At<'_>) -> Result<Timing, MachineError> {
-    let object = at.object(&[
-        "parts",
-        "special",
-        "cached_sector",
-        "exchange",
-        "matrix",
-        "shared",
-        "global",
-    ])?;
+    let object =
+        at.object(&["parts", "special", "l2_sector", "exchange", "matrix", "shared", "global"])?;
     let time = |key| object.get(key)?.number(1..=MAX_PRICE);
     Ok(Timing {
         parts: object.get("parts")?.count(1..=64)?,
         special: time("special")?,
-        cached_sector: time("cached_sector")?,
+        l2_sector: time("l2_sector")?,
         exchange: time("exchange")?,
         matrix: time("matrix")?,
         shared: time("shared")?,
@@ -438,13 +434,12 @@ fn timing(at: &At<'_>) -> Result<Timing, MachineError> {
     })
 }
 
-/// The timing of a machine whose file does not tell it.
-fn usual_timing(isa: Isa) -> Timing {
-    let vendor =
-        |machine: &Machine| core::mem::discriminant(&machine.isa) == core::mem::discriminant(&isa);
-    let usual = [Machine::by_name("sm_90"), Machine::by_name("gfx942")];
-    let usual = usual.into_iter().flatten().find(|machine| vendor(machine));
-    usual.map_or(Timing::LEAST, |machine| machine.timing)
+/// The timing of a machine whose file does not tell it: of the first known one with its instruction set.
+fn usual_timing(isa: Isa) -> Option<Timing> {
+    let set = core::mem::discriminant(&isa);
+    let usual = ["sm_90", "gfx942"].into_iter().filter_map(Machine::by_name);
+    let mut usual = usual.filter(|machine| core::mem::discriminant(&machine.isa) == set);
+    usual.next().map(|machine| machine.timing)
 }
 
 fn sources(machine: &Object<'_>) -> Result<Vec<Source>, MachineError> {

@@ -240,15 +240,15 @@ pub struct TimingAnswer {
     pub parts: u32,
     /// One special function of a whole warp, all parts together.
     pub special: u64,
-    /// One sector of global memory out of the cache that all multiprocessors share.
-    pub cached_sector: u64,
+    /// One sector of global memory out of the L2 cache.
+    pub l2_sector: u64,
     /// Until the result of an exchange between lanes may be used.
     pub exchange: u64,
     /// Until the sum of a warp's product of matrices may be used.
     pub matrix: u64,
     /// Until what is loaded from shared memory may be used.
     pub shared: u64,
-    /// Until what is loaded from global memory may be used, where the shared cache has it.
+    /// Until what is loaded from global memory may be used, where the L2 cache has it.
     pub global: u64,
 }
 
@@ -401,8 +401,8 @@ fn prices(prices: &Prices) -> PricesAnswer {
 }
 
 fn timing(timing: &Timing) -> TimingAnswer {
-    let &Timing { parts, special, cached_sector, exchange, matrix, shared, global } = timing;
-    TimingAnswer { parts, special, cached_sector, exchange, matrix, shared, global }
+    let &Timing { parts, special, l2_sector, exchange, matrix, shared, global } = timing;
+    TimingAnswer { parts, special, l2_sector, exchange, matrix, shared, global }
 }
 
 fn source(source: &Source) -> SourceAnswer {

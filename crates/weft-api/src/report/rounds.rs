@@ -17,7 +17,7 @@ pub(super) fn rounds(text: &mut String, rounds: &[RoundAnswer]) {
     }
     line(
         text,
-        "\na round of each innermost loop, by a model: one block alone, its data in the second-level cache",
+        "\na round of each innermost loop, by a model: one block alone, its data in the L2 cache",
     );
     for round in rounds {
         let place = round.place.as_deref().unwrap_or("an unknown place");
@@ -48,7 +48,7 @@ pub(super) fn rounds(text: &mut String, rounds: &[RoundAnswer]) {
                     format_args!(
                         "    no unit is full; warp {} waits {:.0} % of the time",
                         round.first_warp,
-                        100.0 * share(waits)
+                        100.0 * waits as f64 / length(round) as f64
                     ),
                 );
             }
@@ -66,9 +66,14 @@ fn works(spans: &[SpanAnswer]) -> Vec<&'static str> {
     works
 }
 
+/// How long the round that is drawn takes.
+fn length(round: &RoundAnswer) -> u64 {
+    round.spans.iter().map(|span| span.end).max().unwrap_or(0).max(1)
+}
+
 /// When a kind of work goes on: `#` where it does nearly always, `+` for a third of the time at least, `.` for less.
 fn drawn(round: &RoundAnswer, work: &str) -> String {
-    let end = round.spans.iter().map(|span| span.end).max().unwrap_or(0).max(1);
+    let end = length(round);
     let column = |column: u64| {
         let (from, to) = (column * end / COLUMNS, (column + 1) * end / COLUMNS);
         let inside = round.spans.iter().filter(|span| span.work == work);

@@ -9,27 +9,14 @@ pub struct Timing {
     pub parts: u32,
     /// One exponential, logarithm, root, reciprocal or sine of a whole warp, all parts together.
     pub special: u64,
-    /// One sector of global memory that comes out of the cache which all multiprocessors share.
-    pub cached_sector: u64,
+    /// One sector of global memory out of the L2 cache.
+    pub l2_sector: u64,
     /// From the issue of an exchange between lanes until its result may be used.
     pub exchange: u64,
     /// From the issue of a warp's product of matrices until its sum may be used.
     pub matrix: u64,
     /// From the issue of a load from shared memory until what it loads may be used.
     pub shared: u64,
-    /// From the issue of a load from global memory until what it loads may be used, where the shared cache has it.
+    /// From the issue of a load from global memory until what it loads may be used, where the L2 cache has it.
     pub global: u64,
-}
-
-impl Timing {
-    /// Everything after a cycle, on a single part.
-    pub const LEAST: Self = Self {
-        parts: 1,
-        special: 100,
-        cached_sector: 100,
-        exchange: 100,
-        matrix: 100,
-        shared: 100,
-        global: 100,
-    };
 }

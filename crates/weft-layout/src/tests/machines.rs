@@ -180,7 +180,7 @@ fn numbers(machine: &Machine) -> Vec<std::string::String> {
         "direct_copies",
         "prices.wavefront prices.shuffle prices.alu prices.issue prices.warp_barrier",
         "prices.block_barrier prices.block_barrier_per_warp prices.sector",
-        "timing.parts timing.special timing.cached_sector timing.exchange timing.matrix",
+        "timing.parts timing.special timing.l2_sector timing.exchange timing.matrix",
         "timing.shared timing.global",
     ]
     .iter()

@@ -3,18 +3,21 @@
 use super::known::{self, Known};
 use super::need::{Need, Needs, Unit};
 use super::{Loops, Round, Span, Work};
+use crate::budget::Stop;
 use crate::id::IdMap;
 use crate::lane::effects::{Control, Fence, Step, Tokens};
 use crate::lane::{
     BarrierScope, Inst, InstData, Mbarrier, NamedBarrier, Op, Program, Region, Space, Value,
-    WarpgroupOp,
+    WarpgroupMultiply, WarpgroupOp,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use weft_layout::Machine;
 
 /// The operations after which nothing is said: far more than any kernel of a few rounds has.
-const MOST_STEPS: usize = 4_000_000;
+const MOST_STEPS: usize = 1_000_000;
+/// After how many operations it is asked whether the times are still wanted.
+const LOOKS: usize = 1024;
 /// The rounds of an innermost loop whose end is not known, and of one around others.
 const ROUNDS: u32 = 10;
 const OUTER_ROUNDS: u32 = 2;
@@ -26,8 +29,8 @@ const STEADY: usize = 4;
 /// What happens at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A copy that an mbarrier counts is there.
-    Landed { mbarrier: u64, bytes: u64 },
+    /// A copy to shared memory arrives, and an mbarrier may count it.
+    Landed { mbarrier: Option<u64>, bytes: u64 },
     /// A warp goes on.
     Warp(u32),
 }
@@ -151,12 +154,12 @@ impl<'a> Block<'a> {
     }
 
     /// Runs the block to its end.
-    pub(super) fn run(mut self) -> Option<Record> {
+    pub(super) fn run(mut self, stop: &Stop) -> Option<Record> {
         let mut steps = 0;
         loop {
             while let Some(Reverse((now, event))) = self.events.pop() {
                 steps += 1;
-                if steps > MOST_STEPS {
+                if steps > MOST_STEPS || steps % LOOKS == 0 && stop.is_set() {
                     return None;
                 }
                 match event {
@@ -196,6 +199,10 @@ impl<'a> Block<'a> {
 
     fn spend(&mut self, warp: u32, work: Work, start: u64, end: u64) {
         if end > start {
+            let first = self.warps[warp as usize].role.0;
+            if first != warp {
+                return;
+            }
             self.record.spans.entry(warp).or_default().push(Span { work, start, end });
         }
     }
@@ -230,9 +237,7 @@ impl<'a> Block<'a> {
         let need = self.needs.of(inst, lanes.count_ones().into());
         // In order: not before its operands are there, its part issues, and a unit of the part takes it.
         let operands = inst.operands.iter().map(|&value| warp.ready[value]).max().unwrap_or(0);
-        let products = matches!(inst.op.effects().tokens, Tokens::Products(_));
-        let is_handed_on = products || is_structure(&inst.op);
-        let mut from = if is_handed_on { now } else { operands.max(now) };
+        let mut from = if is_structure(&inst.op) { now } else { operands.max(now) };
         if need.instructions > 0 {
             from = from.max(self.is_free_at(index, Unit::Issue));
         }
@@ -256,12 +261,14 @@ impl<'a> Block<'a> {
         };
         self.spend(index, Work::Issues, now, end);
         let done = self.work(index, inst, need, now);
+        // Of sums in flight other products are all that may use them, and these are computed in order.
+        let usable = if inst.op.effects().starts_product() { end } else { done };
         self.warps[index as usize].at = end;
         for &result in &inst.results {
             let known =
                 known::result(self.needs.program, inst, &self.warps[index as usize].known, index);
             let warp = &mut self.warps[index as usize];
-            warp.ready.set(result, done);
+            warp.ready.set(result, usable);
             warp.known.set(result, known);
         }
         if self.act(index, id, inst, lanes, done, &mut end) {
@@ -285,9 +292,10 @@ impl<'a> Block<'a> {
             Unit::Issue | Unit::Integer | Unit::Special => {}
         }
         if let Op::Warpgroup(WarpgroupOp::Multiply(product)) = &inst.op {
-            let time = self.needs.wavefronts(Needs::read_by(product));
-            let (_, read) = self.use_unit(warp, Unit::Shared, start, time);
-            return done.max(read);
+            // The factors' way; the product lasts as long as that at least, so that nothing else waits for it.
+            let read = self.needs.wavefronts(Needs::read_by(product))
+                / u64::from(WarpgroupMultiply::WARPS);
+            self.record.used.push((Unit::Shared, start, start + read));
         }
         done
     }
@@ -311,10 +319,20 @@ impl<'a> Block<'a> {
         let effects = inst.op.effects();
         if let Op::Mbarrier(step) = inst.op {
             let (Some(address), second) = (known(warp, 0), known(warp, 1)) else { return true };
-            return self.mbarrier(index, step, address, second, lanes.count_ones().into(), now);
+            let lanes = lanes.count_ones().into();
+            return self.mbarrier(index, step, address, second, lanes, now);
         }
         match effects.tokens {
-            Tokens::Starts => warp.copies.add(done),
+            Tokens::Starts => {
+                warp.copies.add(done);
+                let lanes = u64::from(lanes.count_ones());
+                if let Op::AsyncCopy(step) = inst.op
+                    && let Some((bytes, _)) = step.moves()
+                {
+                    let landed = Event::Landed { mbarrier: None, bytes: lanes * u64::from(bytes) };
+                    self.events.push(Reverse((done, landed)));
+                }
+            }
             Tokens::Commits => warp.copies.close(),
             Tokens::Awaits { pending } => {
                 let over = warp.copies.done(pending);
@@ -460,13 +478,11 @@ impl<'a> Block<'a> {
         let time = self.needs.sectors(bytes);
         let (start, end) = self.use_unit(warp, Unit::Global, now, time);
         let landed = end + self.needs.machine.timing.global;
-        let written = self.needs.wavefronts(bytes);
-        self.use_unit(warp, Unit::Shared, landed.saturating_sub(written), written);
         self.spend(warp, Work::Copies, start, landed);
         if let Some(mbarrier) = mbarrier {
             self.counters.entry(mbarrier).or_default().under_way += 1;
-            self.events.push(Reverse((landed, Event::Landed { mbarrier, bytes })));
         }
+        self.events.push(Reverse((landed, Event::Landed { mbarrier, bytes })));
     }
 
     fn copy_to_global(&mut self, warp: u32, bytes: u64, now: u64) {
@@ -478,7 +494,9 @@ impl<'a> Block<'a> {
         self.warps[warp as usize].stores.add(end);
     }
 
-    fn landed(&mut self, mbarrier: u64, bytes: u64, now: u64) {
+    fn landed(&mut self, mbarrier: Option<u64>, bytes: u64, now: u64) {
+        self.use_unit(0, Unit::Shared, now, self.needs.wavefronts(bytes));
+        let Some(mbarrier) = mbarrier else { return };
         let counter = self.counters.entry(mbarrier).or_default();
         counter.under_way -= 1;
         counter.bytes -= bytes as i64;
@@ -502,6 +520,7 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// What a warp does to an mbarrier: who releases arrives, and may announce bytes; who acquires waits.
     fn mbarrier(
         &mut self,
         warp: u32,
@@ -511,30 +530,27 @@ impl<'a> Block<'a> {
         lanes: u64,
         now: u64,
     ) -> bool {
+        let fence = Op::Mbarrier(step).effects().fence;
         let counter = self.counters.entry(address).or_default();
-        match step {
-            Mbarrier::Initialise { arrivals } => {
-                *counter = Counter { expected: arrivals.into(), ..Counter::default() };
-            }
-            Mbarrier::Wait => {
-                // The phase under way has the parity of its number.
-                if let Some(parity) = second
-                    && counter.expected > 0
-                    && counter.phase & 1 == parity
-                {
+        if fence.acquires() {
+            // The phase under way has the parity of its number.
+            match second {
+                Some(parity) if counter.expected > 0 && counter.phase & 1 == parity => {
                     counter.waiting.push((warp, parity));
                     return false;
                 }
-                return true;
-            }
-            Mbarrier::Invalidate => *counter = Counter::default(),
-            // An arrival, which may announce bytes.
-            _ => {
-                counter.arrived += lanes;
-                counter.bytes += second.unwrap_or(0) as i64;
+                Some(_) | None => return true,
             }
         }
-        self.turn(address, now);
+        if fence.releases() {
+            counter.arrived += lanes;
+            counter.bytes += second.unwrap_or(0) as i64;
+            self.turn(address, now);
+        } else if let Mbarrier::Initialise { arrivals } = step {
+            *counter = Counter { expected: arrivals.into(), ..Counter::default() };
+        } else {
+            *counter = Counter::default();
+        }
         true
     }
 

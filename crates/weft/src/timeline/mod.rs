@@ -8,7 +8,7 @@
 //! An assembler orders arithmetic so that nothing waits for its results, so they count as there at once. Integers that
 //! follow from the program are computed; a condition that hangs on anything else is taken as true, and a
 //! loop whose end is not known is left after a few rounds. Shared memory is taken to have no conflicts
-//! (what it has is counted elsewhere), and global memory to lie in the cache that all multiprocessors share. So
+//! (what it has is counted elsewhere), and what is read from global memory to lie in the L2 cache. So
 //! the times are a model's, and tell what a loop's round waits for. They choose nothing.
 
 mod block;
@@ -17,9 +17,10 @@ mod need;
 
 pub use need::Unit;
 
+use crate::budget::Stop;
 use crate::lane::{Inst, Op, Program, Region};
 use crate::location::Loc;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use weft_layout::Machine;
 
 /// What a warp is at.
@@ -86,21 +87,14 @@ pub struct Round {
     pub spans: Vec<Span>,
 }
 
-impl Round {
-    /// What part of a round a unit works.
-    pub fn share(&self, busy: u64) -> f64 {
-        busy as f64 / self.time.max(1) as f64
-    }
-}
-
 /// A round of each innermost loop of a program, by the roles that run it; nothing where it is not known how the program
-/// runs, or there are too many operations.
-pub fn rounds(program: &Program, machine: &Machine) -> Vec<Round> {
-    if machine.lanes_log2 != program.lanes_log2 {
+/// runs, there are too many operations, or the times are wanted no longer.
+pub fn rounds(program: &Program, machine: &Machine, stop: &Stop) -> Vec<Round> {
+    let loops = Loops::of(program);
+    if machine.lanes_log2 != program.lanes_log2 || loops.innermost.is_empty() {
         return Vec::new();
     }
-    let loops = Loops::of(program);
-    match block::Block::new(program, machine, &loops).run() {
+    match block::Block::new(program, machine, &loops).run(stop) {
         Some(record) => record.rounds(program, &loops),
         None => Vec::new(),
     }
@@ -109,8 +103,8 @@ pub fn rounds(program: &Program, machine: &Machine) -> Vec<Round> {
 /// The loops of a program.
 #[derive(Default)]
 pub(super) struct Loops {
-    /// Whether no other loop stands in each.
-    innermost: BTreeMap<Inst, bool>,
+    /// Those in which no other one stands.
+    innermost: BTreeSet<Inst>,
 }
 
 impl Loops {
@@ -130,7 +124,9 @@ impl Loops {
                 inside |= self.visit(program, region);
             }
             if inst.op == Op::Loop {
-                self.innermost.insert(id, !inside);
+                if !inside {
+                    self.innermost.insert(id);
+                }
                 inside = true;
             }
             any |= inside;
@@ -139,6 +135,6 @@ impl Loops {
     }
 
     fn is_innermost(&self, id: Inst) -> bool {
-        self.innermost.get(&id).copied().unwrap_or(false)
+        self.innermost.contains(&id)
     }
 }

@@ -23,7 +23,7 @@ pub enum Unit {
     Matrix,
     /// Shared memory, and exchanges between lanes, which take the same way.
     Shared,
-    /// What comes from global memory, or goes there, through the cache that all multiprocessors share.
+    /// The L2 cache, through which all goes that is read from global memory or written there.
     Global,
 }
 
@@ -40,7 +40,7 @@ impl Unit {
             Unit::Special => "special functions",
             Unit::Matrix => "matrix units",
             Unit::Shared => "shared memory",
-            Unit::Global => "second-level cache",
+            Unit::Global => "L2 cache",
         }
     }
 
@@ -137,8 +137,8 @@ impl Needs<'_> {
             | Op::Bytes
             | Op::Select
             | Op::RoundPair(_)
-            | Op::WidenPair(_) => integer,
-            Op::Compare(_) => integer,
+            | Op::WidenPair(_)
+            | Op::Compare(_) => integer,
             Op::Unary(op) => match around(*op) {
                 Some(around) if of_floats => special(around),
                 None if of_floats => float,
@@ -189,6 +189,7 @@ impl Needs<'_> {
             // The four warps of a warpgroup issue it, and each part multiplies for one of them.
             Op::Warpgroup(WarpgroupOp::Multiply(product)) => {
                 let price = self.warpgroup_product(product);
+                let price = price.max(self.wavefronts(Self::read_by(product)));
                 Need { latency: price, ..need(1, Some((Unit::Matrix, price))) }
             }
             Op::Sync(_)
@@ -242,9 +243,9 @@ impl Needs<'_> {
         bytes.div_ceil(row) * self.machine.prices.wavefront
     }
 
-    /// The shared cache's time for so many bytes.
+    /// The L2 cache's time for so many bytes.
     pub(super) fn sectors(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.machine.sector_bytes.into()) * self.machine.timing.cached_sector
+        bytes.div_ceil(self.machine.sector_bytes.into()) * self.machine.timing.l2_sector
     }
 
     /// The price of a product of one warp.
@@ -270,13 +271,13 @@ impl Needs<'_> {
         found.map_or(self.machine.prices.issue, |known| known.price)
     }
 
-    /// The bytes that a warp's share of a product of a warpgroup reads from shared memory.
+    /// The bytes that a product of a warpgroup reads from shared memory.
     pub(super) fn read_by(product: &WarpgroupMultiply) -> u64 {
         let summed = u64::from(product.summed);
         let bytes = |count: u64, dtype: DType| count * summed * u64::from(dtype.bytes());
         let right = bytes(product.columns.into(), product.right);
         let rows = if product.left_in_registers { 0 } else { WarpgroupMultiply::ROWS };
         let left = bytes(rows.into(), product.left);
-        (left + right) / u64::from(WarpgroupMultiply::WARPS)
+        left + right
     }
 }

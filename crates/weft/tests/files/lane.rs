@@ -89,7 +89,7 @@ fn pass(program: Program, name: &str) -> Result<Program, String> {
 
 fn rounds(program: &Program, machine: &Machine) -> String {
     let mut lines = Vec::new();
-    for round in timeline::rounds(program, machine) {
+    for round in timeline::rounds(program, machine, &weft::budget::Stop::default()) {
         let (first, count) = round.warps;
         lines.push(format!("{} of warps {first}+{count}: {}", round.inst, round.time));
         for (unit, time) in round.busy.iter().filter(|(_, time)| *time > 0) {

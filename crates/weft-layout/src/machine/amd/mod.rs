@@ -70,11 +70,11 @@ const PRICES: Prices = Prices {
 const RDNA_PRICES: Prices = Prices { shuffle: 100, alu: 50, issue: 50, sector: 1600, ..PRICES };
 
 /// Four units of 16 lanes, each of which takes four cycles for a wave of 64, and special functions at a quarter
-/// of that rate (documented). 64 bytes a cycle out of the second-level cache, and all latencies: recalled.
+/// of that rate (documented). 64 bytes a cycle out of the L2 cache, and all latencies: recalled.
 const TIMING: Timing = Timing {
     parts: 4,
     special: 400,
-    cached_sector: 100,
+    l2_sector: 100,
     exchange: 5000,
     matrix: 3600,
     shared: 6400,

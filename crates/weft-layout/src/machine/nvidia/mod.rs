@@ -40,12 +40,12 @@ const PRICES: Prices = Prices {
 };
 
 /// Four parts, 16 special functions a cycle (documented: arithmetic throughput of the CUDA programming guide). 64
-/// bytes a cycle out of the second-level cache, 33 cycles until a warp's product is there, and a hit in that cache
+/// bytes a cycle out of the L2 cache, 33 cycles until a warp's product is there, and a hit in that cache
 /// after 270: recalled. Exchanges and shared memory: measured, 24 and 23.
 const TIMING: Timing = Timing {
     parts: 4,
     special: 200,
-    cached_sector: 50,
+    l2_sector: 50,
     exchange: 2400,
     matrix: 3300,
     shared: 2300,
