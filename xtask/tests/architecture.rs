@@ -119,7 +119,7 @@ const HOUSES: [House; 4] = [
             ("prune", &["id", "tile"]),
             ("unplace", &["id", "prune", "tile"]),
             ("factors", &["assign", "axis", "id", "prune", "tile"]),
-            ("pipeline", &["axis", "cache", "dtype", "id", "prune", "scalar", "tile"]),
+            ("pipeline", &["axis", "cache", "dtype", "id", "movement", "prune", "scalar", "tile"]),
             (
                 "assign",
                 &[

@@ -226,8 +226,7 @@ fn access(
         vector_bytes: shape.bytes().into(),
         tested: shape.tested,
         instructions: shape.instructions(),
-        cost: shape.cost(&compiled.machine, op, trips.is_innermost(id)).ok()?
-            * u64::from(compiled.warps),
+        cost: shape.cost(&compiled.machine, op).ok()? * u64::from(compiled.warps),
         bound: shape.bound(&compiled.machine),
         sectors: sectors.actual,
         ideal_sectors: sectors.ideal,

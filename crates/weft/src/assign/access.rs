@@ -71,9 +71,8 @@ const ADDRESS: u64 = 2;
 /// The least that a line costs of which a store writes parts of sectors, in halves of a sector's price: it leaves
 /// the multiprocessor by itself. Measured on an H100: 4096 blocks that store words 64 bytes apart and 128 bytes
 /// apart, in two sectors and in one of each line, take 4.06 and 5.59 µs, which is 2.7 cycles a line; loads take as
-/// long either way. Of whole sectors, as fragments of matrices fill them, lines cost as much, but a conversion to
-/// longer rows took longer where a loop waits for it: a state of 32 x 64 in two warps 166 and 218 µs, while that of a
-/// product behind its loop took 136 µs instead of 152. So innermost loops do without it.
+/// long either way. Of whole sectors, as fragments of matrices fill them, lines cost as much: on an H200, a loop that
+/// stores a state of 64 x 64 of f32 in four warps each round took 170 µs with them and 123 µs with longer rows.
 const STORED_LINE: u64 = 3;
 
 /// The most bits of places that are counted one by one.
@@ -119,19 +118,13 @@ impl AccessShape {
         }
         let tested = shape(Masks::Tested)?;
         let is_cheaper = tested.instructions() < same.instructions()
-            && tested.cost(machine, op, true)? < same.cost(machine, op, true)?;
+            && tested.cost(machine, op)? < same.cost(machine, op)?;
         Ok(if is_cheaper { tested } else { same })
     }
 
     /// What the access costs a warp, in hundredths of a cycle: its instructions, and the sectors that they
-    /// touch, those of a load once. Where it is in an innermost loop, whole sectors count alone, however many lines
-    /// they are in.
-    pub fn cost(
-        &self,
-        machine: &Machine,
-        op: &Op,
-        in_innermost_loop: bool,
-    ) -> Result<u64, AssignError> {
+    /// touch, those of a load once.
+    pub fn cost(&self, machine: &Machine, op: &Op) -> Result<u64, AssignError> {
         let (instructions, prices) = (self.instructions(), machine.prices);
         let each = self.sectors(machine)?;
         let touched = instructions * each.actual * prices.sector;
@@ -141,9 +134,7 @@ impl AccessShape {
             let is_wide = self.vectors.vector_log2 == self.widest_log2;
             let found = if is_wide { self.line_moves(machine) * prices.wavefront } else { touched };
             found.max(self.brought_sectors(machine) * prices.sector)
-        } else if matches!(op.kind, OpKind::Load(_))
-            || in_innermost_loop && self.fills(machine, each)
-        {
+        } else if matches!(op.kind, OpKind::Load(_)) {
             touched
         } else {
             touched.max(instructions * self.lines(machine) * STORED_LINE * prices.sector / 2)
@@ -251,12 +242,6 @@ impl AccessShape {
     pub(super) fn line_moves(&self, machine: &Machine) -> u64 {
         let bytes = u64::from(self.bytes()) << machine.lanes_log2;
         self.instructions() * self.lines(machine).max(bytes >> line_log2(machine))
-    }
-
-    /// Whether what an instruction moves fills the sectors that it touches.
-    fn fills(&self, machine: &Machine, each: Sectors) -> bool {
-        let bytes = pieces(self.added(LANE), 0) * u64::from(self.bytes());
-        bytes >= each.actual * u64::from(machine.sector_bytes)
     }
 
     /// The lines that each instruction touches, as far as it is known where pointers lead.

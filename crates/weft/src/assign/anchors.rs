@@ -2,7 +2,6 @@
 
 use super::access::{AccessShape, Masks, Reach, may_be_tested, memory_order, vector_elements};
 use super::layouts::{LayoutId, Layouts};
-use super::trips::Trips;
 use super::{AssignError, Block};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
@@ -158,13 +157,13 @@ impl Anchors<'_> {
     pub(super) fn access_cost(
         self,
         layouts: &Layouts,
-        (id, trips): (OpId, &Trips),
+        id: OpId,
         layout: LayoutId,
     ) -> Result<u64, AssignError> {
         let (machine, op) = (self.block.machine, &self.kernel.ops[id]);
         let layout = layouts.get(layout);
         let shape = AccessShape::of(self.kernel, self.facts, machine, op, layout)?;
-        let each = shape.cost(machine, op, trips.is_innermost(id))?;
+        let each = shape.cost(machine, op)?;
         Ok(each * u64::from(self.block.warps))
     }
 }

@@ -329,7 +329,7 @@ fn own_price(
             let op = &problem.kernel.ops[id];
             let trips = problem.trips.of_op(id);
             if op.kind.by_pointers().is_some() {
-                let cost = anchors.access_cost(layouts, (id, &problem.trips), label)?;
+                let cost = anchors.access_cost(layouts, id, label)?;
                 return Ok(times(cost, trips));
             }
             // What all warps issue.

@@ -12,7 +12,6 @@ use super::classes::{Classes, find_free};
 use super::layouts::{LayoutId, Task};
 use super::product::{choose, is_product};
 use super::shape::{is_shape_op, result_layout};
-use super::trips::Trips;
 use super::{AssignError, Assignment, Block, Reason};
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
@@ -247,7 +246,6 @@ impl Solver<'_> {
 
     /// Lets each memory operation run in its value's home or, with a conversion, in its own layout.
     fn place_memory_ops(&mut self) -> Result<(), AssignError> {
-        let trips = Trips::of(self.kernel);
         let mut ops = Vec::new();
         self.kernel.walk(&self.kernel.body, &mut |id, op| ops.push((id, op)));
         for (id, op) in ops {
@@ -268,8 +266,7 @@ impl Solver<'_> {
             let place = if own == home {
                 own
             } else {
-                let access =
-                    |layout| self.ask.access_cost(&self.result.layouts, (id, &trips), layout);
+                let access = |layout| self.ask.access_cost(&self.result.layouts, id, layout);
                 let (in_home, in_own) = (access(home)?, access(own)?);
                 let bits = self.kernel.ty(moved).dtype().bytes() * 8;
                 let (from, to) = if how == ByPointers::Store { (home, own) } else { (own, home) };

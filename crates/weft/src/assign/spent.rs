@@ -61,7 +61,7 @@ pub fn spent<'p>(
         }
     });
     for (id, place) in accesses {
-        let each = anchors.access_cost(&assignment.layouts, (id, &trips), place)?;
+        let each = anchors.access_cost(&assignment.layouts, id, place)?;
         spent.push((id, Spent { accesses: each.saturating_mul(trips.of_op(id)), ..none }));
     }
     Ok(spent)

@@ -234,7 +234,7 @@ fn scattered(columns: &[u64; 6]) -> [u64; 2] {
     kernel.walk(&kernel.body, &mut |_, op| {
         if matches!(op.kind, OpKind::Load(_) | OpKind::Store(_)) {
             let shape = AccessShape::of(kernel, &facts, machine, op, &layout).unwrap();
-            costs.push(shape.cost(machine, op, true).unwrap());
+            costs.push(shape.cost(machine, op).unwrap());
         }
     });
     costs.try_into().unwrap()

@@ -17,8 +17,6 @@ pub struct Trips {
     around_value: IdMap<Value, Option<OpId>>,
     /// How often the body of a loop runs, all outer loops counted.
     rounds: IdMap<OpId, u64>,
-    /// Whether a loop has another one in it.
-    nests: IdMap<OpId, bool>,
 }
 
 impl Trips {
@@ -36,7 +34,6 @@ impl Trips {
             around_op: IdMap::default(),
             around_value: IdMap::default(),
             rounds: IdMap::default(),
-            nests: IdMap::default(),
         };
         trips.region(kernel, &kernel.body, None, &constants);
         trips
@@ -73,9 +70,6 @@ impl Trips {
             };
             let inner = if let Some(rounds) = rounds {
                 self.rounds.set(id, self.inside(around).saturating_mul(rounds).min(MOST));
-                if let Some(around) = around {
-                    self.nests.set(around, true);
-                }
                 Some(id)
             } else {
                 around
@@ -95,11 +89,6 @@ impl Trips {
     /// sides of a condition.
     pub fn of_op(&self, op: OpId) -> u64 {
         self.inside(self.around_op[op])
-    }
-
-    /// Whether an operation is in a loop that has no other one in it.
-    pub fn is_innermost(&self, op: OpId) -> bool {
-        self.around_op[op].is_some_and(|around| !self.nests[around])
     }
 
     /// The outermost loop around an operation in which a value is not defined.

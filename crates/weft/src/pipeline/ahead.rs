@@ -1,7 +1,7 @@
 //! A loop with its loads ahead.
 
 use super::behind::{Behind, put_off};
-use super::find::{Loop, Stream, is_block};
+use super::find::{Loop, Stream, is_block, looks};
 use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -30,11 +30,13 @@ struct Round {
     exists: Value,
     /// What the loop carries into it, of what addresses need.
     carried: Vec<Value>,
+    /// What has been loaded into registers, of the round before it.
+    held: Vec<Value>,
 }
 
 impl Round {
     fn values(&self) -> Vec<Value> {
-        [&[self.counter, self.exists], &self.carried[..]].concat()
+        [&[self.counter, self.exists], &self.carried[..], &self.held].concat()
     }
 }
 
@@ -101,6 +103,13 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
     let after = writer.list;
 
     let mut body = core::mem::take(&mut kernel.ops[found.op].regions[0]);
+    for (stream, round) in found.streams.iter().zip(&rounds) {
+        for (&load, &held) in stream.held.iter().zip(&round.held) {
+            let loaded = kernel.ops[load].results[0];
+            replace(kernel, &body, loaded, held);
+            body.ops.retain(|&id| id != load);
+        }
+    }
     body.ops = from_buffers(kernel, &buffers, &body, &views, waited);
     for (behind, &factor) in found.behind.iter().zip(factors) {
         body.ops = put_off(kernel, behind, &body, factor);
@@ -121,22 +130,29 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
 /// what is done at its end.
 ///
 /// What the last product of a round reads may be written again when that of the round before is over, which is
-/// known when this one has been issued; and products had better begin before the copies.
+/// known when this one has been issued, and products had better begin before the copies; or where the round looks
+/// at the sum of that before its own product. What is done until then does without the tiles of the round.
 fn in_order(kernel: &Kernel, found: &Loop, [wait, head, copies, tail]: [&[OpId]; 4]) -> Vec<OpId> {
     let op = &kernel.ops[found.op];
-    let in_flight: Vec<Value> = in_flight(kernel, op).into_iter().map(|(_, last)| last).collect();
-    let Some((&end, body)) = op.regions[0].ops.split_last() else { return Vec::new() };
+    let region = &op.regions[0];
+    let Some((&end, body)) = region.ops.split_last() else { return Vec::new() };
     let tail = [tail, &[end]].concat();
-    let issues = |id: &OpId| {
-        found.behind.iter().any(|behind| behind.product == *id)
-            || kernel.ops[*id].results.iter().any(|value| in_flight.contains(value))
+    let place = |takes: &dyn Fn(&OpId) -> bool| body.iter().position(takes);
+    let flying = in_flight(kernel, op).into_iter().filter_map(|(sum, _)| {
+        let before = region.params[1 + sum];
+        place(&|&id| looks(kernel, id, before))
+    });
+    let behind = found.behind.iter().filter_map(|behind| place(&|id| *id == behind.product));
+    let Some(over) = flying.chain(behind).max() else {
+        return [wait, copies, head, body, &tail].concat();
     };
-    match body.iter().rposition(issues) {
-        Some(last) => {
-            let (products, rest) = body.split_at(last + 1);
-            [wait, head, products, copies, rest, &tail].concat()
-        }
-        None => [wait, copies, head, body, &tail].concat(),
+    let (before, rest) = body.split_at(over + 1);
+    let tiles = head.iter().flat_map(|&id| &kernel.ops[id].results);
+    let needs = |id: &OpId| tiles.clone().any(|&tile| looks(kernel, *id, tile));
+    if before.iter().any(needs) {
+        [wait, head, before, copies, rest, &tail].concat()
+    } else {
+        [before, wait, copies, head, rest, &tail].concat()
     }
 }
 
@@ -192,6 +208,11 @@ pub(super) fn placed(
         ops.extend(before.into_iter().chain([id]).chain(after));
     }
     Region { ops, ..region }
+}
+
+/// What stands for a value where some are known.
+fn at(known: &FxHashMap<Value, Value>, value: Value) -> Value {
+    *known.get(&value).unwrap_or(&value)
 }
 
 fn token() -> Type {
@@ -380,16 +401,17 @@ impl<'a> Prefetcher<'a> {
         let initial = &self.kernel.ops[self.found.op].operands[3..];
         let carried = stream.carried.iter().map(|&index| initial[index]).collect();
         let exists = self.truth(OpKind::Compare(Compare::Slt), &[low, high]);
-        Round { counter: low, exists, carried }
+        Round { counter: low, exists, carried, held: Vec::new() }
     }
 
     /// The rounds that some values tell, one for each stream.
     fn rounds(&self, mut values: &[Value]) -> Vec<Round> {
         let mut rounds = Vec::new();
         for stream in &self.found.streams {
-            let (round, rest) = values.split_at(2 + stream.carried.len());
-            let carried = round[2..].to_vec();
-            rounds.push(Round { counter: round[0], exists: round[1], carried });
+            let (round, rest) = values.split_at(2 + stream.carried.len() + stream.held.len());
+            let (carried, held) = round[2..].split_at(stream.carried.len());
+            let (carried, held) = (carried.to_vec(), held.to_vec());
+            rounds.push(Round { counter: round[0], exists: round[1], carried, held });
             values = rest;
         }
         rounds
@@ -398,28 +420,46 @@ impl<'a> Prefetcher<'a> {
     /// Copies the tiles of a round of each stream into the buffers of its lag, as one group; the rounds after
     /// them. Where a stream has no round yet, it waits.
     fn copy(&mut self, rounds: &[Round], slot: impl Fn(usize) -> Option<Value>) -> Vec<Round> {
-        let (found, mut tokens, mut next) = (self.found, Vec::new(), Vec::new());
-        for (stream, round) in found.streams.iter().zip(rounds) {
+        let streams = self.found.streams.iter().zip(rounds);
+        let begun = |stream: &Stream| slot(stream.lag).is_some();
+        // What a load into registers gives comes when what was asked for before it has come, so they go first.
+        let known: Vec<FxHashMap<Value, Value>> =
+            streams
+                .clone()
+                .map(|(stream, round)| {
+                    if begun(stream) { self.addresses(stream, round) } else { FxHashMap::default() }
+                })
+                .collect();
+        let held: Vec<Vec<Value>> = streams
+            .clone()
+            .zip(&known)
+            .map(|((stream, round), known)| {
+                let loads = stream.held.iter().filter(|_| begun(stream));
+                loads.map(|&load| self.hold(load, known, round.exists)).collect()
+            })
+            .collect();
+        let (mut tokens, mut next) = (Vec::new(), Vec::new());
+        for (((stream, round), known), held) in streams.zip(&known).zip(held) {
             next.push(match slot(stream.lag) {
-                Some(slot) => self.copy_stream(stream, round, slot, &mut tokens),
+                Some(slot) => {
+                    self.copy_stream(stream, round, known, slot, &mut tokens);
+                    let (counter, exists) = self.count(round);
+                    let yields = stream.carried.iter().map(|&index| self.yields[index]);
+                    let carried = yields.map(|value| at(known, value)).collect();
+                    Round { counter, exists, carried, held }
+                }
                 None => round.clone(),
             });
         }
-        self.place = found.op;
+        self.place = self.found.op;
         if self.has_groups() {
             self.emit(OpKind::AsyncCopy(AsyncCopy::Commit), &tokens, token());
         }
         next
     }
 
-    /// Copies the tiles of a round of a stream into a buffer; the round after it.
-    fn copy_stream(
-        &mut self,
-        stream: &Stream,
-        round: &Round,
-        slot: Value,
-        tokens: &mut Vec<Value>,
-    ) -> Round {
+    /// What computes the addresses and masks of a round of a stream; what it gives, for what the body's own gives.
+    fn addresses(&mut self, stream: &Stream, round: &Round) -> FxHashMap<Value, Value> {
         let mut known: FxHashMap<Value, Value> = FxHashMap::default();
         known.insert(self.params[0], round.counter);
         for (&index, &value) in stream.carried.iter().zip(&round.carried) {
@@ -428,15 +468,26 @@ impl<'a> Prefetcher<'a> {
         for &id in &stream.slice {
             let Op { kind, operands, results, .. } = self.kernel.ops[id].clone();
             self.place = id;
-            let operands: Vec<Value> =
-                operands.iter().map(|value| *known.get(value).unwrap_or(value)).collect();
+            let operands: Vec<Value> = operands.iter().map(|&value| at(&known, value)).collect();
             let copies: Vec<Value> = results.iter().map(|&result| self.like(result)).collect();
             known.extend(results.into_iter().zip(copies.iter().copied()));
             self.op(kind, &operands, &copies);
         }
-        let at = |value: Value| *known.get(&value).unwrap_or(&value);
+        known
+    }
+
+    /// Copies the tiles of a round of a stream into a buffer.
+    fn copy_stream(
+        &mut self,
+        stream: &Stream,
+        round: &Round,
+        known: &FxHashMap<Value, Value>,
+        slot: Value,
+        tokens: &mut Vec<Value>,
+    ) {
         for buffer in self.buffers.clone().iter().filter(|buffer| buffer.lag == stream.lag) {
-            let operands: Vec<Value> = buffer.op.operands.iter().map(|&value| at(value)).collect();
+            let operands = buffer.op.operands.iter().map(|&value| at(known, value));
+            let operands: Vec<Value> = operands.collect();
             if is_block(&buffer.op) {
                 self.fetch_block(buffer, &operands, slot, round.exists);
             } else {
@@ -444,9 +495,32 @@ impl<'a> Prefetcher<'a> {
             }
         }
         self.place = self.found.op;
-        let (counter, exists) = self.count(round);
-        let carried = stream.carried.iter().map(|&index| at(self.yields[index])).collect();
-        Round { counter, exists, carried }
+    }
+
+    /// Loads what a load gives into registers, if the round exists.
+    fn hold(&mut self, load: OpId, known: &FxHashMap<Value, Value>, exists: Value) -> Value {
+        self.place = load;
+        let Op { kind, operands, results, .. } = self.kernel.ops[load].clone();
+        let operands: Vec<Value> = operands.into_iter().map(|value| at(known, value)).collect();
+        let mask = self.mask(&operands, exists);
+        let others = operands.get(2).copied();
+        let operands: Vec<Value> = [operands[0], mask].into_iter().chain(others).collect();
+        let held = self.like(results[0]);
+        self.op(kind, &operands, &[held]);
+        held
+    }
+
+    /// The mask of an access with these operands, if the round exists.
+    fn mask(&mut self, operands: &[Value], exists: Value) -> Value {
+        let pointers = self.kernel.ty(operands[0]);
+        let (is_tensor, truths) =
+            (pointers.is_tensor(), pointers.with_element(Element::Scalar(DType::I1)));
+        let exists =
+            if is_tensor { self.emit(OpKind::Splat, &[exists], truths.clone()) } else { exists };
+        match operands.get(1) {
+            Some(&own) => self.emit(OpKind::Binary(Binary::And), &[own, exists], truths),
+            None => exists,
+        }
     }
 
     /// Copies what a load with these operands gives into a buffer, if the round exists.
@@ -459,19 +533,14 @@ impl<'a> Prefetcher<'a> {
     ) -> Value {
         self.place = buffer.load;
         let view = self.view(buffer, slot);
-        let pointers = operands[0];
-        let truths = self.kernel.ty(pointers).with_element(Element::Scalar(DType::I1));
-        let mut mask = self.emit(OpKind::Splat, &[exists], truths.clone());
-        if let Some(&own) = operands.get(1) {
-            mask = self.emit(OpKind::Binary(Binary::And), &[own, mask], truths);
-        }
+        let mask = self.mask(operands, exists);
         let cache = match buffer.op.kind {
             OpKind::Load(options) => options.cache,
             _ => Cache::default(),
         };
         let options = CopyOptions { cache, volatile: false, masked: true };
         let others = operands.get(2).copied();
-        let operands: Vec<Value> = [pointers, view, mask].into_iter().chain(others).collect();
+        let operands: Vec<Value> = [operands[0], view, mask].into_iter().chain(others).collect();
         self.emit(OpKind::AsyncCopy(AsyncCopy::Begin(options)), &operands, token())
     }
 

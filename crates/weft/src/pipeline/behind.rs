@@ -29,7 +29,7 @@ use weft_layout::machine::Machine;
 
 /// The registers that a thread keeps for all that is neither sums nor factors of products: addresses, and
 /// what is known of each row.
-const OTHER_REGISTERS: u64 = 72;
+pub(super) const OTHER_REGISTERS: u64 = 72;
 
 /// A product that is put off.
 pub(super) struct Behind {

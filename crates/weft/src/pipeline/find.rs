@@ -21,10 +21,32 @@ pub(super) struct Loop {
     pub(super) streams: Vec<Stream>,
     /// The products that run a round behind.
     pub(super) behind: Vec<Behind>,
+    /// What is loaded into registers one round ahead.
+    held: Option<Stream>,
 }
 
 impl Loop {
-    /// All loads that run ahead.
+    /// The loop with what registers hold among its streams, for a number of stages: a round ahead is as many less
+    /// than the farthest as there are stages beyond two.
+    pub(super) fn with_held(mut self, kernel: &Kernel, stages: u32) -> Self {
+        let lag = stages as usize - 2;
+        if let Some(held) = self.held.take() {
+            let body = &kernel.ops[self.op].regions[0].ops;
+            match self.streams.iter_mut().find(|stream| stream.lag == lag) {
+                Some(stream) => stream.join(held, body),
+                None => self.streams.push(Stream { lag, ..held }),
+            }
+        }
+        self
+    }
+
+    /// Whether warpgroups multiply in it.
+    pub(super) fn is_of_warpgroups(&self, kernel: &Kernel) -> bool {
+        let body = &kernel.ops[self.op].regions[0].ops;
+        body.iter().any(|&id| matches!(kernel.ops[id].kind, OpKind::WarpgroupDot(_)))
+    }
+
+    /// All loads that become copies.
     pub(super) fn loads(&self) -> impl Iterator<Item = OpId> {
         self.streams.iter().flat_map(|stream| &stream.loads).copied()
     }
@@ -34,12 +56,26 @@ impl Loop {
 pub(super) struct Stream {
     /// How many rounds they are less ahead than the farthest.
     pub(super) lag: usize,
-    /// The loads, in their order.
+    /// The loads that become copies, in their order.
     pub(super) loads: Vec<OpId>,
+    /// The loads into registers.
+    pub(super) held: Vec<OpId>,
     /// What computes their addresses and masks and the next round's, in order.
     pub(super) slice: Vec<OpId>,
     /// The carried values that these need, by number.
     pub(super) carried: Vec<usize>,
+}
+
+impl Stream {
+    /// Adds what registers hold of the same round.
+    fn join(&mut self, held: Stream, body: &[OpId]) {
+        let needed = |id: &OpId| self.slice.contains(id) || held.slice.contains(id);
+        self.slice = body.iter().copied().filter(needed).collect();
+        self.carried.extend(held.carried);
+        self.carried.sort_unstable();
+        self.carried.dedup();
+        self.held.extend(held.held);
+    }
 }
 
 /// The loops of a kernel whose loads may run ahead.
@@ -57,11 +93,22 @@ pub(super) fn loops(
             found.extend(body.and_then(|body| {
                 let loads = body.loads();
                 let behind = behind::products(kernel, &op.regions[0], &loads, machine, warps);
-                body.loop_of(id, &loads, behind)
+                let held = body.held(&loads, u64::from(warps) << machine.lanes_log2);
+                body.loop_of(id, &loads, &held, behind)
             }));
         }
     });
     found
+}
+
+/// Whether an operation, or one inside it, looks at a value.
+pub(super) fn looks(kernel: &Kernel, id: OpId, value: Value) -> bool {
+    let op = &kernel.ops[id];
+    let mut looks = op.operands.contains(&value);
+    for region in &op.regions {
+        kernel.walk(region, &mut |_, op| looks |= op.operands.contains(&value));
+    }
+    looks
 }
 
 /// Whether a load brings a block, which nothing in the kernel writes to.
@@ -151,28 +198,49 @@ impl<'a> Body<'a> {
         let (fed, summed) = (self.feeds_products(), self.summed_axes());
         let alone = |id: &OpId| {
             let load = &self.kernel.ops[*id];
-            (is_block(load) || fed.contains(id) && self.may_run_ahead(load, summed[*id]))
+            (is_block(load) || fed.contains(id) && self.may_be_copied(load, summed[*id]))
                 && self.need(&load.operands, &mut Needs::default())
         };
         self.ops.iter().copied().filter(alone).collect()
     }
 
-    fn loop_of(&self, op: OpId, loads: &[OpId], behind: Vec<Behind>) -> Option<Loop> {
+    /// The other loads that may run ahead: what they give, such as the gate of a state, are so few numbers that
+    /// registers hold those of the next round, and no round waits for memory in the middle.
+    fn held(&self, loads: &[OpId], threads: u64) -> Vec<OpId> {
+        let fits = |id: &OpId| {
+            let load = &self.kernel.ops[*id];
+            !loads.contains(id)
+                && self.may_move(load)
+                && self.kernel.ty(load.results[0]).elements() <= threads
+                && self.need(&load.operands, &mut Needs::default())
+        };
+        self.ops.iter().copied().filter(fits).collect()
+    }
+
+    fn loop_of(
+        &self,
+        op: OpId,
+        loads: &[OpId],
+        held: &[OpId],
+        behind: Vec<Behind>,
+    ) -> Option<Loop> {
         let is_late = |load: &OpId| behind.iter().any(|behind| behind.load == *load);
         let (late, early): (Vec<OpId>, Vec<OpId>) = loads.iter().copied().partition(is_late);
         let streams = [early, late].into_iter().enumerate();
         let streams = streams.filter(|(_, loads)| !loads.is_empty());
-        let streams: Vec<Stream> = streams.map(|(lag, loads)| self.stream(lag, loads)).collect();
-        (!streams.is_empty()).then_some(Loop { op, streams, behind })
+        let streams: Vec<Stream> =
+            streams.map(|(lag, loads)| self.stream(lag, loads, Vec::new())).collect();
+        let held = (!held.is_empty()).then(|| self.stream(0, Vec::new(), held.to_vec()));
+        (!streams.is_empty()).then_some(Loop { op, streams, behind, held })
     }
 
-    fn stream(&self, lag: usize, loads: Vec<OpId>) -> Stream {
+    fn stream(&self, lag: usize, loads: Vec<OpId>, held: Vec<OpId>) -> Stream {
         let mut needs = Needs::default();
-        for &load in &loads {
+        for &load in loads.iter().chain(&held) {
             self.need(&self.kernel.ops[load].operands, &mut needs);
         }
         let slice = self.ops.iter().copied().filter(|id| needs.ops.contains(id)).collect();
-        Stream { lag, loads, slice, carried: needs.carried.into_iter().collect() }
+        Stream { lag, loads, held, slice, carried: needs.carried.into_iter().collect() }
     }
 
     /// The operations of the body that factors of a product are computed from.
@@ -219,17 +287,26 @@ impl<'a> Body<'a> {
         loads
     }
 
-    /// Whether a load may move, as far as it goes by itself. `summed` is the axis over which products sum.
-    fn may_run_ahead(&self, op: &Op, summed: Option<usize>) -> bool {
+    /// Whether a load may move: nothing in the loop writes to what it reads.
+    fn may_move(&self, op: &Op) -> bool {
         let OpKind::Load(options) = op.kind else { return false };
-        let ty = self.kernel.ty(op.results[0]);
-        let Element::Scalar(dtype) = ty.element else { return false };
         let pointer = op.operands[0];
         let is_read_only = match (&self.written, self.origins.argument(pointer)) {
             (Some(written), Some(argument)) => !written.contains(&argument),
             (Some(written), None) => written.is_empty(),
             (None, _) => false,
         };
+        is_read_only && !options.volatile
+    }
+
+    /// Whether a load may become a copy, as far as it goes by itself. `summed` is the axis over which products sum.
+    fn may_be_copied(&self, op: &Op, summed: Option<usize>) -> bool {
+        if !self.may_move(op) {
+            return false;
+        }
+        let ty = self.kernel.ty(op.results[0]);
+        let Element::Scalar(dtype) = ty.element else { return false };
+        let pointer = op.operands[0];
         let mask = op.operands.get(1).copied();
         let bytes = |axis: usize| {
             self.facts.vector_elements(pointer, mask, axis, dtype, MOST_BYTES)
@@ -240,7 +317,7 @@ impl<'a> Body<'a> {
             Some(wanted) => summed.is_some_and(|axis| bytes(axis) == wanted),
             None => (0..ty.shape.len()).any(|axis| bytes(axis) >= LEAST_BYTES),
         };
-        ty.is_tensor() && !options.volatile && dtype != DType::I1 && is_read_only && is_wide
+        ty.is_tensor() && dtype != DType::I1 && is_wide
     }
 
     /// Adds what some values need; false where that cannot be computed ahead.

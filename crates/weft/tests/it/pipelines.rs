@@ -1,11 +1,13 @@
 //! Loops whose loads run ahead mean what they meant.
 
 use crate::corpus::{Case, cases, text};
+use crate::inputs::Argument::{self, Empty, I32, Random};
 use crate::inputs::make;
 use expect_test::expect;
 use weft::axis::AxisFacts;
+use weft::dtype::DType;
 use weft::pipeline;
-use weft::tile::{self, AsyncCopy, Kernel, OpKind, eval};
+use weft::tile::{self, AsyncCopy, Kernel, LocalOp, OpKind, eval};
 use weft::ttir;
 use weft_layout::machine::Machine;
 
@@ -15,8 +17,15 @@ fn machine(name: &str) -> Machine {
 
 /// What memory holds after a run, and what was found on the way.
 fn evaluated(case: &Case, kernel: &Kernel) -> (weft::memory::Memory, eval::Report) {
-    let (args, mut memory) = make(&case.arguments);
-    let report = eval::run(kernel, case.grid, &args, &mut memory, eval::Options::default());
+    run((case.grid, &case.arguments), kernel)
+}
+
+fn run(
+    (grid, arguments): ([u32; 3], &[(&str, Argument)]),
+    kernel: &Kernel,
+) -> (weft::memory::Memory, eval::Report) {
+    let (args, mut memory) = make(arguments);
+    let report = eval::run(kernel, grid, &args, &mut memory, eval::Options::default());
     (memory, report.unwrap())
 }
 
@@ -81,4 +90,130 @@ fn copies_past_the_registers_bring_factors_that_lie_along_the_sum() {
         }
         assert_eq!(ahead.as_ref().map_or(0, copies), wanted, "{name}");
     }
+}
+
+/// A state that each round stores, weakens by a gate and adds the product of two tiles to.
+const GATED: &str = r#"
+module {
+  tt.func public @gated(%keys: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %gates: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %halves: !tt.ptr<f16>, %states: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %rounds: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %tile = arith.constant 256 : i32
+    %none = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
+    %width = arith.constant dense<16> : tensor<16x1xi32>
+    %range = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %down = tt.expand_dims %range {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+    %across = tt.expand_dims %range {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+    %lines = arith.muli %down, %width : tensor<16x1xi32>
+    %wide = tt.broadcast %lines : tensor<16x1xi32> -> tensor<16x16xi32>
+    %high = tt.broadcast %across : tensor<1x16xi32> -> tensor<16x16xi32>
+    %within = arith.addi %wide, %high : tensor<16x16xi32>
+    %end = scf.for %i = %zero to %rounds step %one iter_args(%state = %none) -> (tensor<16x16xf32>) : i32 {
+      %begin = arith.muli %i, %tile : i32
+      %row = tt.addptr %states, %begin : !tt.ptr<f32>, i32
+      %rows = tt.splat %row : !tt.ptr<f32> -> tensor<16x16x!tt.ptr<f32>>
+      %places = tt.addptr %rows, %within : tensor<16x16x!tt.ptr<f32>>, tensor<16x16xi32>
+      tt.store %places, %state : tensor<16x16x!tt.ptr<f32>>
+      %key = tt.addptr %keys, %begin : !tt.ptr<f16>, i32
+      %splat = tt.splat %key : !tt.ptr<f16> -> tensor<16x16x!tt.ptr<f16>>
+      %pointers = tt.addptr %splat, %within : tensor<16x16x!tt.ptr<f16>>, tensor<16x16xi32>
+      %a = tt.load %pointers : tensor<16x16x!tt.ptr<f16>>
+      %b = tt.trans %a {order = array<i32: 1, 0>} : tensor<16x16xf16> -> tensor<16x16xf16>
+      %gate = tt.addptr %gates, %i : !tt.ptr<f32>, i32
+      %factor = tt.load %gate : !tt.ptr<f32>
+      %factors = tt.splat %factor : f32 -> tensor<16x16xf32>
+      %half = tt.addptr %halves, %begin : !tt.ptr<f16>, i32
+      %first = tt.splat %half : !tt.ptr<f16> -> tensor<16x!tt.ptr<f16>>
+      %each = tt.addptr %first, %range : tensor<16x!tt.ptr<f16>>, tensor<16xi32>
+      %narrow = tt.load %each : tensor<16x!tt.ptr<f16>>
+      %line = tt.expand_dims %narrow {axis = 0 : i32} : tensor<16xf16> -> tensor<1x16xf16>
+      %column = tt.broadcast %line : tensor<1x16xf16> -> tensor<16x16xf16>
+      %weight = arith.extf %column : tensor<16x16xf16> to tensor<16x16xf32>
+      %weak = arith.mulf %state, %factors : tensor<16x16xf32>
+      %weaker = arith.mulf %weak, %weight : tensor<16x16xf32>
+      %next = tt.dot %a, %b, %weaker : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+      scf.yield %next : tensor<16x16xf32>
+    }
+    tt.return
+  }
+}
+"#;
+
+/// What a round of a pipelined loop loads by pointers, and how many of these loads are for the round itself: they
+/// have no mask, which those of a round that may not exist have.
+fn loads_of_rounds(kernel: &Kernel) -> (usize, usize) {
+    let (mut ahead, mut own) = (0, 0);
+    kernel.walk(&kernel.body, &mut |_, op| {
+        for region in op.regions.iter().filter(|_| op.kind == OpKind::For) {
+            kernel.walk(region, &mut |_, op| {
+                let masked = op.operands.len() > 1;
+                ahead += usize::from(matches!(op.kind, OpKind::Load(_)) && masked);
+                own += usize::from(matches!(op.kind, OpKind::Load(_)) && !masked);
+            });
+        }
+    });
+    (ahead, own)
+}
+
+/// A gate of one number, and weights too narrow to be copied, are in registers when their round begins.
+#[test]
+fn a_few_numbers_come_one_round_ahead() {
+    let module = ttir::parse(GATED).unwrap();
+    let kernel = &module.kernels[0];
+    for rounds in [0, 1, 2, 7] {
+        let elements = 256 * rounds as usize;
+        let arguments = [
+            ("keys", Random(DType::F16, elements)),
+            ("gates", Random(DType::F32, rounds as usize)),
+            ("halves", Random(DType::F16, elements)),
+            ("states", Empty(DType::F32, elements)),
+            ("rounds", I32(rounds)),
+        ];
+        let launch = ([1, 1, 1], &arguments[..]);
+        for stages in 2..=4 {
+            let facts = AxisFacts::of(kernel);
+            let ahead = pipeline::run(kernel, &facts, &machine("sm_90"), 1, stages).unwrap();
+            tile::verify(&ahead).unwrap();
+            assert_eq!(loads_of_rounds(&ahead), (2, 0), "{stages} stages");
+            let ((memory, report), (wanted, before)) = (run(launch, &ahead), run(launch, kernel));
+            assert_eq!(memory, wanted, "{rounds} rounds, {stages} stages");
+            assert_eq!(report.findings, before.findings);
+        }
+    }
+}
+
+/// In a gate that the loop itself may write to, or that has to be read again each time, nothing moves.
+#[test]
+fn what_a_round_may_write_to_is_loaded_where_it_stands() {
+    let written = GATED
+        .replace("tt.addptr %gates, %i : !tt.ptr<f32>", "tt.addptr %states, %i : !tt.ptr<f32>");
+    let again = GATED.replace("tt.load %gate :", "tt.load %gate {isVolatile = true} :");
+    for text in [written, again] {
+        let module = ttir::parse(&text).unwrap();
+        let kernel = &module.kernels[0];
+        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine("sm_90"), 1, 3).unwrap();
+        assert_eq!(loads_of_rounds(&ahead), (1, 1));
+    }
+}
+
+/// The last of the stages that a kernel asks for is left out where blocks find room without it.
+#[test]
+fn stages_leave_room_for_blocks() {
+    let module = ttir::parse(GATED).unwrap();
+    let kernel = &module.kernels[0];
+    let stages = |machine: &Machine, stages: u32| {
+        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), machine, 1, stages).unwrap();
+        let mut found = 0;
+        ahead.walk(&ahead.body, &mut |_, op| {
+            if op.kind == OpKind::Local(LocalOp::Alloc) {
+                found = ahead.ty(op.results[0]).shape[0];
+            }
+        });
+        found
+    };
+    let roomy = machine("sm_90");
+    assert_eq!(stages(&roomy, 3), 3);
+    // A stage has 512 bytes; 25 blocks of 32 threads find registers.
+    let narrow = Machine { shared_bytes: 40 << 10, ..roomy };
+    assert_eq!(stages(&narrow, 4), 3);
 }
