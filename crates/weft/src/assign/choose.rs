@@ -9,18 +9,20 @@ use self::solve::Stated;
 use super::anchors::Anchors;
 use super::candidates::Candidates;
 use super::classes::find_free;
-use super::copied::Copied;
 use super::layouts::{LayoutId, Layouts, Plans, Task};
+use super::near::Near;
 use super::pbqp::NEVER;
 use super::price::{MovementId, Prices};
 use super::problem::{Carrier, Port, Problem, UnitId, What, bits_of};
 use super::product::Candidate;
 use super::{AssignError, Assignment, Block, Pin, Reason, greedy, pins};
 use crate::axis::AxisFacts;
+use crate::dtype::DType;
 use crate::tile::{Kernel, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use weft_layout::machine::Kind;
 use weft_layout::space::REGISTER;
 
 /// The most words of a tensor that a thread holds without letting others go.
@@ -312,6 +314,17 @@ fn times(price: u64, times: u64) -> u64 {
 
 /// What a label of a unit costs by itself: the instructions and sectors of an access, the arithmetic of a
 /// product and of element-wise operations, and registers beyond those that a thread can spare.
+/// A price with a hundredth of a cycle for each instruction: of accesses that take as long the fewer are better.
+fn few((price, instructions): (u64, u64)) -> u64 {
+    price + instructions
+}
+
+/// The axes along which the rows of a factor may lie that is in memory: those of two bytes along either, others along
+/// the one over which the product sums.
+fn readable(dtype: DType, summed: usize) -> impl Iterator<Item = usize> {
+    (0..2).filter(move |&axis| dtype.bytes() == 2 || axis == summed)
+}
+
 fn own_price(
     problem: &Problem<'_>,
     anchors: Anchors<'_>,
@@ -342,11 +355,23 @@ fn own_price(
             let mut loads = 0_u64;
             for &(load, copy) in &data.loads {
                 let copy = &problem.kernel.ops[copy];
-                let copied = Copied::of(problem.kernel, anchors.facts, anchors.block, copy);
-                let price = copied.price(layouts.get(label), anchors.block);
-                loads = loads.saturating_add(times(price, problem.trips.of_op(load)));
+                let near = Near::of(problem.kernel, anchors.facts, anchors.block, copy);
+                let each = near.price(Kind::Load, layouts.get(label), anchors.block);
+                loads = loads.saturating_add(times(few(each), problem.trips.of_op(load)));
             }
-            registers * data.work * prices.alu + spilled + loads
+            let mut fills = 0_u64;
+            for &(fill, summed) in &data.fills {
+                let dtype = problem.kernel.ty(problem.kernel.ops[fill].operands[0]).dtype();
+                let price = readable(dtype, summed).map(|axis| {
+                    let near = Near::along(&data.shape, axis, dtype);
+                    few(near.price(Kind::Store, layouts.get(label), anchors.block))
+                });
+                let least = price.min().unwrap_or_default();
+                fills = fills.saturating_add(times(least, problem.trips.of_op(fill)));
+            }
+            (registers * data.work * prices.alu + spilled)
+                .saturating_add(loads)
+                .saturating_add(fills)
         }
         What::Source(_) => 0,
     };

@@ -40,6 +40,8 @@ pub(super) struct Unit {
     pub(super) work: u64,
     /// What loads values in it from memory that asynchronous copies fill, and a copy of each.
     pub(super) loads: Vec<(OpId, OpId)>,
+    /// What stores values in it to memory that products of warpgroups read, and the axis over which these sum.
+    pub(super) fills: Vec<(OpId, usize)>,
 }
 
 /// How what an operation takes or leaves follows from the layout that it runs in.
@@ -95,6 +97,8 @@ pub(super) struct Problem<'a> {
     definitions: IdMap<Value, Option<OpId>>,
     /// The copy that fills each memory, by what allocates it.
     filled: FxHashMap<Value, OpId>,
+    /// The axis over which products sum that read each memory, by what allocates it.
+    summed: FxHashMap<Value, usize>,
     pub(super) units: Vec<Unit>,
     ids: FxHashMap<What, UnitId>,
     pub(super) flows: Vec<Flow>,
@@ -127,6 +131,7 @@ impl<'a> Problem<'a> {
             trips: Trips::of(kernel),
             definitions,
             filled: FxHashMap::default(),
+            summed: FxHashMap::default(),
             units: Vec::new(),
             ids: FxHashMap::default(),
             flows: Vec::new(),
@@ -136,6 +141,12 @@ impl<'a> Problem<'a> {
         kernel.walk(&kernel.body, &mut |id, op| {
             if op.kind.by_pointers() == Some(ByPointers::Copy) {
                 problem.filled.insert(problem.memory(op.operands[1]), id);
+            }
+            if let (OpKind::WarpgroupDot(_), &[left, right, ..]) = (&op.kind, &op.operands[..]) {
+                for (factor, axis) in [(left, 1), (right, 0)] {
+                    let (memory, axis) = problem.turned(factor, axis);
+                    problem.summed.insert(memory, axis);
+                }
             }
         });
         for value in kernel.values.keys() {
@@ -154,6 +165,21 @@ impl<'a> Problem<'a> {
         let bits = &mut self.units[unit].bits;
         *bits = (*bits).max(bits_of(self.kernel, value));
         Some(unit)
+    }
+
+    /// The memory that a factor is a view of, and what one of the factor's two axes is there.
+    fn turned(&self, factor: Value, axis: usize) -> (Value, usize) {
+        let (mut view, mut axis) = (factor, axis);
+        while let Some(id) = self.definitions[view] {
+            let op = &self.kernel.ops[id];
+            match &op.kind {
+                OpKind::Local(LocalOp::Index) => {}
+                OpKind::Local(LocalOp::Trans { order }) => axis = order[axis].into(),
+                _ => break,
+            }
+            view = op.operands[0];
+        }
+        (view, axis)
     }
 
     /// The memory that one of several buffers is in.
@@ -178,6 +204,7 @@ impl<'a> Problem<'a> {
                 bits: 0,
                 work: 0,
                 loads: Vec::new(),
+                fills: Vec::new(),
             });
             units.len() - 1
         })
@@ -207,6 +234,8 @@ impl<'a> Problem<'a> {
                 self.yielded(op, 0, 0, &op.results);
                 self.yielded(op, 1, 0, &op.results);
             }
+            OpKind::Local(LocalOp::Alloc) => self.fill(id, op, op.results[0]),
+            OpKind::Local(LocalOp::Store) => self.fill(id, op, op.operands[1]),
             kind if kind.by_pointers().is_some() => {
                 if tensor(&op.operands[0]) {
                     self.running_op(id, op, Port::Same);
@@ -260,6 +289,15 @@ impl<'a> Problem<'a> {
                     }
                 }
             }
+        }
+    }
+
+    /// A store to memory, of what it takes first, if that is for products to read.
+    fn fill(&mut self, id: OpId, op: &Op, memory: Value) {
+        let Some(&tensor) = op.operands.first() else { return };
+        let summed = self.summed.get(&self.memory(memory)).copied();
+        if let (Some(home), Some(summed)) = (self.home_of(tensor), summed) {
+            self.units[home].fills.push((id, summed));
         }
     }
 

@@ -5,14 +5,15 @@
 use super::AccessShape;
 use super::Block;
 use super::access::{Masks, Reach};
-use super::copied::Copied;
+use super::near::Near;
 use crate::axis::AxisFacts;
 use crate::budget::Budget;
+use crate::dtype::DType;
 use crate::tile::OpKind;
 use crate::ttir;
 use std::collections::BTreeSet;
 use weft_layout::access::Kind;
-use weft_layout::family::{Blocked, Family, SwizzledShared};
+use weft_layout::family::{Blocked, Family, NvmmaShared, SwizzledShared};
 use weft_layout::machine::Machine;
 use weft_layout::plan;
 use weft_layout::plan::swizzle::{Access, Problem, solve};
@@ -78,7 +79,7 @@ fn what_copies_brought_is_loaded_at_the_stated_price() {
             if !matches!(op.kind, OpKind::Load(_)) {
                 return;
             }
-            let copied = Copied::of(kernel, &facts, block, op);
+            let copied = Near::of(kernel, &facts, block, op);
             for layout in &layouts {
                 let memories = [(1, 8), (2, 4), (4, 2), (8, 1)].map(|(rows, phases)| {
                     let memory = SwizzledShared::new(128 / bits, rows, phases, &[1, 0]);
@@ -93,12 +94,51 @@ fn what_copies_brought_is_loaded_at_the_stated_price() {
                 let prices = memories.iter().chain([&best]).map(|memory| {
                     plan::load(memory, layout, bits as u32, machine).unwrap().cost.total
                 });
-                assert_eq!(Some(copied.price(layout, block)), prices.min(), "{name} {layout}");
+                assert_eq!(
+                    Some(copied.price(Kind::Load, layout, block).0),
+                    prices.min(),
+                    "{name} {layout}"
+                );
                 seen += 1;
             }
         });
     }
     assert_eq!(seen, 4 * layouts.len());
+}
+
+/// What it is said to cost to put a factor into memory for matrix units is at most what the store costs in each of
+/// their swizzles along the axis, and just that of the cheapest where threads have whole vectors or matrices.
+#[test]
+fn factors_are_put_into_memory_at_the_stated_price() {
+    let machine = Machine::by_name("sm_90").unwrap();
+    let budget = Budget::default();
+    let block = Block { machine, warps: 4, shared_byte: 0, budget: &budget };
+    let layout = |registers: &[u64], lanes: [u64; 5], warps: [u64; 2]| {
+        let ins = Space::hardware(registers.len() as u32, 5, 2, 0).unwrap();
+        let bases = [registers, &lanes, &warps].concat();
+        Layout::new(ins, Space::tensor(&[64, 64]).unwrap(), &bases).unwrap()
+    };
+    let [c0, c1, c2, c3, c4, c5] = [0, 1, 2, 3, 4, 5].map(|bit| 1_u64 << bit);
+    let [r0, r1, r2, r3, r4, r5] = [0, 1, 2, 3, 4, 5].map(|bit| 64_u64 << bit);
+    // Vectors of eight and of four, a product's sums, single elements along the row and across.
+    let layouts = [
+        (layout(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]), true),
+        (layout(&[c0, c1, r3, r4, r5], [c2, c3, c4, c5, r0], [r1, r2]), true),
+        (layout(&[c0, r3, c3, c4, c5], [c1, c2, r0, r1, r2], [r4, r5]), true),
+        (layout(&[r3, r4, r5, c5, r2], [c0, c1, c2, c3, c4], [r0, r1]), false),
+        (layout(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]), false),
+    ];
+    for (layout, is_exact) in &layouts {
+        let near = Near::along(&[64, 64], 1, DType::BF16);
+        let (price, instructions) = near.price(Kind::Store, layout, block);
+        let costs = [32, 64, 128].map(|span| {
+            let memory = Family::NvmmaShared(NvmmaShared::new(span, 16)).layout(&[64, 64]);
+            plan::store(layout, &memory.unwrap(), 16, machine).unwrap().cost.total
+        });
+        let least = *costs.iter().min().unwrap();
+        assert!(price <= least && (price == least || !is_exact), "{layout}: {price}, {costs:?}");
+        assert!(instructions > 0);
+    }
 }
 
 /// What an access is said to touch is what its addresses touch, whatever the rows: one vector long, of no
