@@ -375,6 +375,14 @@ pub struct RoundAnswer {
     pub time: u64,
     /// How long each unit works for the block in that time, the busiest first.
     pub busy: Vec<BusyAnswer>,
+    /// What binds it, in words: a unit that is full, or that none is.
+    pub verdict: String,
+    /// The least that it takes of a multiprocessor which several blocks share, and how many blocks reach that, in words.
+    pub side_by_side: String,
+    /// The bytes that the block moves from and to global memory in it.
+    pub bytes: u64,
+    /// The least time for these bytes, by each memory whose bandwidth is known.
+    pub memories: Vec<BandwidthAnswer>,
     /// What the first warp spends one round on; kinds overlap where the hardware works side by side.
     pub spans: Vec<SpanAnswer>,
 }
@@ -386,6 +394,17 @@ pub struct BusyAnswer {
     pub unit: &'static str,
     /// For how long.
     pub time: u64,
+}
+
+/// The time that bytes of a round take at a memory's full bandwidth.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BandwidthAnswer {
+    /// `L2 cache` or `DRAM`.
+    pub memory: &'static str,
+    /// The least time for the bytes, where this memory brings all of them.
+    pub time: u64,
+    /// The bandwidth with its source, and for DRAM from when on it binds, in words.
+    pub reason: String,
 }
 
 /// A stretch of a round, from its start.

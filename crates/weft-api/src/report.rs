@@ -133,7 +133,8 @@ pub fn conflicts(answer: &ConflictsAnswer) -> String {
     text
 }
 
-fn cycles(hundredths: u64) -> String {
+/// An amount of cycles in words.
+pub(crate) fn cycles(hundredths: u64) -> String {
     format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
 }
 

@@ -286,6 +286,7 @@ export interface ExplainAnswer {
   shared?: SharedAccess[];
   barriers: Barrier[];
   occupancy: Occupancy;
+  rounds: Round[];
   /** With `text_places`: every line at which an operation begins. */
   lines?: Line[];
 }
@@ -299,6 +300,30 @@ export interface Occupancy {
   registers: number;
   /** Of a multiprocessor. */
   shared_bytes: number;
+}
+/** A round of a loop, as a model has it; times are in hundredths of a cycle. */
+export interface Round {
+  place: string | null;
+  first_warp: number;
+  warps: number;
+  time: number;
+  /** The busiest unit first. */
+  busy: { unit: string; time: number }[];
+  /** What binds it, in words. */
+  verdict: string;
+  /** What blocks that share a multiprocessor make of it, in words. */
+  side_by_side: string;
+  /** From and to global memory. */
+  bytes: number;
+  memories: { memory: string; time: number; reason: string }[];
+  /** Of the first warp, by kind of work and time. */
+  spans: Span[];
+}
+/** A stretch of a round, from its start. */
+export interface Span {
+  work: "copies" | "products" | "shared memory" | "global memory" | "instructions" | "waits";
+  start: number;
+  end: number;
 }
 /** A line of the text; its cost is of the block, over all rounds, in hundredths of a cycle. */
 export interface Line {

@@ -9,7 +9,7 @@ const EDGE = 6;
 /** The two sides of what a cell says, each a list of names and values; what is no number is a name alone. */
 export function parts(words: string): [string, string][][] {
   const one = (part: string): [string, string] => {
-    const found = /^(.*?[a-z]\w*) (\d[\d ]*)$/.exec(part);
+    const found = /^(.*?[a-z]\w*) (\d[\d ]*(?:\.\d+)?)$/.exec(part);
     return found ? [found[1]!, found[2]!] : [part, ""];
   };
   // `register 0 of lane 19` names two.

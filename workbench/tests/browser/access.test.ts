@@ -19,6 +19,7 @@ const PLACES = [
   "#/convert?code=hip",
   `#/kernel?preset=row_softmax&pins=${encodeURIComponent(PIN)}`,
   "#/kernel?preset=racing_count&run=1&against=sm_80&away=code",
+  "#/kernel?preset=matmul",
   "#/kernel?text=module",
   "#/tour",
   "#/tour?step=4",

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ExplainAnswer } from "../../src/engine/requests";
-import { LayoutNames, total } from "../../src/views/kernel/model";
+import { lanes, spanInWords, warpsOf } from "../../src/views/kernel/clock";
+import { LayoutNames, lineOf, total } from "../../src/views/kernel/model";
 import { browser, freshPage, page } from "./fixture";
 import { open, weft } from "./harness";
 
@@ -72,6 +73,47 @@ test("products, shared memory and barriers stand at their lines", async () => {
   const details = page.locator(".details");
   await expect.poll(() => details.innerText(), patience).toContain(how);
   expect(await details.innerText()).toContain(`${runs} a warp: ${cycles(cost)} cycles of the block`);
+});
+
+test("a round of a loop is drawn on a clock and told in the words of the command, by pointer and by keys", async () => {
+  const card = page.locator(".rounds");
+  expect(explained().rounds).toEqual([]);
+  expect(await card.isVisible()).toBe(false);
+  await page.locator("[data-example=matmul]").click();
+  const rounds = card.locator(".round");
+  await expect.poll(() => rounds.count(), patience).toBe(1);
+  const [round] = explainedOf("matmul").rounds;
+  const told = (await rounds.innerText()).toLowerCase();
+  for (const words of [warpsOf(round!), cycles(round!.time), round!.verdict, round!.side_by_side, ...round!.memories.map(({ reason }) => reason)]) {
+    expect(told).toContain(words.toLowerCase());
+  }
+  expect(round!.memories.map(({ memory }) => memory)).toEqual(["L2 cache", "DRAM"]);
+  const all = lanes(round!);
+  expect(await card.locator(".works li").allTextContents()).toEqual(all.map(({ work }) => work));
+  // By keys: along a lane, and to the one below.
+  const says = card.locator(".says");
+  await card.locator(".clock").focus();
+  await page.keyboard.press("ArrowRight");
+  expect(await says.textContent()).toBe(spanInWords(all[0]!.spans[0]!, all));
+  await page.keyboard.press("End");
+  expect(await says.textContent()).toBe(spanInWords(all[0]!.spans.at(-1)!, all));
+  for (const _ of all) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Home");
+  expect(await says.textContent()).toBe(spanInWords(all.at(-1)!.spans[0]!, all));
+  await page.keyboard.press("Escape");
+  expect(await says.textContent()).toBe("");
+  // By pointer: the longest wait.
+  const waits = all.find(({ work }) => work === "waits")!;
+  const longest = waits.spans.reduce((best, span) => (span.end - span.start > best.end - best.start ? span : best));
+  const track = card.locator('.track[data-work="waits"]');
+  const { width, height } = (await track.boundingBox())!;
+  const length = Math.max(...round!.spans.map(({ end }) => end));
+  await track.hover({ position: { x: (width * (longest.start + longest.end)) / 2 / length, y: height / 2 } });
+  expect(await says.textContent()).toBe(spanInWords(longest, all));
+  expect(await card.locator(".readout").isVisible()).toBe(true);
+  const line = lineOf((await rounds.getAttribute("data-round"))!);
+  await card.getByRole("button", { name: `Line ${line}` }).click();
+  expect(page.url()).toContain(`line=${line}`);
 });
 
 test("a pin changes the total as `weft explain --pin` says", async () => {

@@ -11,6 +11,7 @@ const PLACES = [
   "#/layout?at=lane%3D9",
   "#/convert",
   "#/kernel?preset=racing_count&run=1&against=sm_80",
+  "#/kernel?preset=matmul",
   "#/tour?step=2",
   "#/tour?step=6",
   "#/tour?step=6&language=zh",

@@ -23,6 +23,7 @@ const answer: ExplainAnswer = {
   shared: [{ operation: "local_load", kind: "load", value: "%c", place: "text:7:5", type: "tensor<1x2xf32>", layout: C, memory: "#ttg.swizzled_shared<{}>", times: 16 }],
   barriers: [{ scope: "block", place: "text:7:5", loops: [], cost: 2000, reasons: ["what was copied is loaded for text:7:5"] }],
   occupancy: { blocks: 32, warps: 32, most_warps: 64, limit: "blocks", registers: 64, shared_bytes: 233472 },
+  rounds: [],
 };
 
 test("what is known stands at its line", () => {

@@ -10,6 +10,11 @@ test("what a cell says is cut into names and values", () => {
     [["byte", "0"], ["bank", "0"]],
     [["element", "1 2"], ["stored by lane", "0 3"]],
   ]);
+  expect(parts("waits: from 4.00, cycles 5.50: meanwhile products")).toEqual([
+    [["waits", ""]],
+    [["from", "4.00"], ["cycles", "5.50"]],
+    [["meanwhile products", ""]],
+  ]);
   expect(parts("bit 0 of lane sets bit 2 of dim1")).toEqual([[["bit 0 of lane sets bit 2 of dim1", ""]]]);
   expect(parts("")).toEqual([]);
 });

@@ -5,7 +5,7 @@ use crate::answer::{
     MovementAnswer, PortAnswer, PortedAccess, PortedValues, RunAnswer, SharedAnswer, SharedCounts,
     SwizzleAnswer,
 };
-use crate::report;
+use crate::report::{self, cycles};
 use crate::request::{
     CompileRequest, ConflictsRequest, ConvertRequest, ExplainRequest, LayoutRequest,
     MachinesRequest, PortRequest, RunRequest, SwizzleRequest,
@@ -150,10 +150,6 @@ fn counts(answer: &ConvertAnswer) -> String {
         answer.barriers,
         answer.shared_bytes
     )
-}
-
-fn cycles(hundredths: u64) -> String {
-    format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
 }
 
 pub(super) fn compile(_: &CompileRequest, answer: &CompileAnswer) -> String {

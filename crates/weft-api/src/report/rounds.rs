@@ -1,12 +1,10 @@
 //! A round of each loop, drawn.
 
 use super::{cycles, line};
-use crate::answer::{RoundAnswer, SpanAnswer};
+use crate::answer::{BandwidthAnswer, RoundAnswer, SpanAnswer};
 
 /// How many columns a round is drawn in.
 const COLUMNS: u64 = 60;
-/// From which share on a unit is what a round takes its time for.
-const FULL: f64 = 0.85;
 /// Units that work less are not told.
 const LITTLE: f64 = 0.005;
 
@@ -36,22 +34,11 @@ pub(super) fn rounds(text: &mut String, rounds: &[RoundAnswer]) {
             .map(|busy| format!("{} {:.0} %", busy.unit, 100.0 * share(busy.time)))
             .collect();
         line(text, format_args!("    {}", busy.join(", ")));
-        match round.busy.first() {
-            Some(most) if share(most.time) >= FULL => {
-                line(text, format_args!("    bound by {}", most.unit));
-            }
-            _ => {
-                let waits = round.spans.iter().filter(|span| span.work == "waits");
-                let waits: u64 = waits.map(|span| span.end - span.start).sum();
-                line(
-                    text,
-                    format_args!(
-                        "    no unit is full; warp {} waits {:.0} % of the time",
-                        round.first_warp,
-                        100.0 * waits as f64 / length(round) as f64
-                    ),
-                );
-            }
+        line(text, format_args!("    {}", round.verdict));
+        line(text, format_args!("    {}", round.side_by_side));
+        for BandwidthAnswer { memory, time, reason } in &round.memories {
+            let (time, bytes) = (cycles(*time), round.bytes);
+            line(text, format_args!("    {memory}: {bytes} bytes, at least {time} at {reason}"));
         }
         for work in works(&round.spans) {
             line(text, format_args!("    {work:13} |{}|", drawn(round, work)));

@@ -21,6 +21,7 @@ mod port;
 mod preshuffle;
 mod probe;
 mod random;
+mod rounds;
 mod transports;
 mod ttgir;
 mod unordered;

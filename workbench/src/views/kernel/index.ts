@@ -12,6 +12,7 @@ import { LayoutNames, byLine } from "./model";
 import { Panes } from "./panes";
 import type { Told } from "./panes";
 import { Question } from "./question";
+import { Rounds } from "./rounds";
 import { Run } from "./run";
 import { fields, textOf } from "./state";
 import type { State } from "./state";
@@ -48,6 +49,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
   const panes = new Panes(context);
   const totals = new Totals(context);
   const details = new Details(context);
+  const rounds = new Rounds(context);
   const run = new Run(context);
   const fault = new FaultBox();
   const pinFault = new FaultBox();
@@ -58,7 +60,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     strip.element,
     codeFault.element,
     panes.element,
-    h("div.read", null, details.element, against.element, totals.element, run.element),
+    h("div.read", null, details.element, against.element, rounds.element, totals.element, run.element),
   );
   fill(
     host,
@@ -138,6 +140,7 @@ function mount(host: HTMLElement, context: Context<State>): Mounted<State> {
     strip.show(now, state.sass);
     totals.show(state, free, now, names);
     details.show(state, of, now, names);
+    rounds.show(now);
     run.update(state, now.name);
     show();
     answered.classList.remove("waiting");
