@@ -33,7 +33,7 @@ export class Rounds {
         "header",
         null,
         h("h2", null, "A round of each loop"),
-        h("p", null, "By a model: one block alone, its data in the L2 cache."),
+        h("p", null, "By a model: one block alone, its data in the L2 cache. Times are means of the last rounds; the last one is drawn."),
       ),
       rounds.map((round) => this.#round(round)),
     );
@@ -109,7 +109,7 @@ class Clock {
     this.element = h(
       "figure.stack.tight",
       null,
-      h("h4", null, `What warp ${round.first_warp} does, in cycles`),
+      h("h4", null, `What warp ${round.first_warp} does in a round of ${cycles(this.#length)} cycles`),
       frame,
       this.#readout.element,
       h("figcaption", null, this.#says),
