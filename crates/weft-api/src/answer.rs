@@ -876,3 +876,8 @@ pub struct ActorAnswer {
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
+
+/// An amount of cycles in words.
+pub(crate) fn cycles(hundredths: u64) -> String {
+    format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
+}

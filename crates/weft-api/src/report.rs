@@ -13,6 +13,7 @@ pub use paper::paper;
 pub use port::port;
 pub use swizzle::swizzle;
 
+pub(crate) use crate::answer::cycles;
 use crate::answer::{
     ActorAnswer, AlternativeAnswer, BoundsAnswer, BufferAnswer, ConflictAnswer, ConflictsAnswer,
     ConvertAnswer, FindingAnswer, LayoutAnswer, NameAnswer, RunAnswer, SideAnswer, SumsAnswer,
@@ -131,11 +132,6 @@ pub fn conflicts(answer: &ConflictsAnswer) -> String {
         );
     }
     text
-}
-
-/// An amount of cycles in words.
-pub(crate) fn cycles(hundredths: u64) -> String {
-    format!("{}.{:02} cycles", hundredths / 100, hundredths % 100)
 }
 
 /// A run: what it cost, how each buffer agrees, what was wrong.

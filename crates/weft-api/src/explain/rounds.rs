@@ -1,11 +1,11 @@
 //! What a round of each loop waits for, and what it takes at least.
 
+use crate::answer::cycles;
 use crate::answer::{BandwidthAnswer, BusyAnswer, RoundAnswer, SpanAnswer};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
 use crate::occupancy;
-use crate::report::cycles;
 use weft::timeline::{self, Round, Unit, Work};
 use weft_layout::Machine;
 use weft_layout::machine::Origin;
