@@ -1,7 +1,6 @@
 //! What a round of each loop waits for, and what it takes at least.
 
-use crate::answer::cycles;
-use crate::answer::{BandwidthAnswer, BusyAnswer, RoundAnswer, SpanAnswer};
+use crate::answer::{BandwidthAnswer, BusyAnswer, RoundAnswer, SpanAnswer, cycles};
 use crate::budget;
 use crate::error::ApiError;
 use crate::kernels::CompiledKernel;
