@@ -127,6 +127,7 @@ pub mod budget;
 pub mod diagnostic;
 pub mod dtype;
 pub mod scalar;
+mod instruction;
 pub mod atomic;
 pub mod cache;
 pub mod memory;

@@ -8,6 +8,7 @@
 mod assembly;
 mod comment;
 mod copies;
+mod past;
 mod truth;
 mod c;
 #[cfg(test)]

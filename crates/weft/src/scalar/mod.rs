@@ -76,12 +76,15 @@ macro_rules! by_dtype {
 
 /// The operation on elements of `dtype`, or none where that type does not have it.
 pub fn unary(op: Unary, dtype: DType) -> Option<UnaryFn> {
-    use Unary::{Exp2Normal, Log2Approximate, Reciprocal, TanhApproximate};
-    let of_single = matches!(op, Exp2Normal | Log2Approximate | Reciprocal | TanhApproximate);
-    if of_single && dtype != DType::F32 {
+    if op.is_of_single() && dtype != DType::F32 {
         return None;
     }
     by_dtype!(dtype, float_unary, int_unary, op)
+}
+
+/// The operation on a real number, as near as a double comes; also of operations that only f32 has.
+pub fn of_real(op: Unary, x: f64) -> f64 {
+    float::num::Real::unary(op, x)
 }
 
 /// The operation on elements of `dtype`, or none where that type does not have it.

@@ -93,6 +93,12 @@ impl Unary {
         use Unary::{Cos, Erf, Expm1, Log, Log1p, Log2, Sin, Tanh};
         matches!(self, Log | Log2 | Sin | Cos | Tanh | Erf | Expm1 | Log1p)
     }
+
+    /// Whether it is of f32 alone, as the instruction that it stands for.
+    pub fn is_of_single(self) -> bool {
+        use Unary::{Exp2Normal, Log2Approximate, Reciprocal, TanhApproximate};
+        matches!(self, Exp2Normal | Log2Approximate | Reciprocal | TanhApproximate)
+    }
 }
 
 named_enum! {

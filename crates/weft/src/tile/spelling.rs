@@ -3,7 +3,7 @@
 use super::OpKind;
 use crate::atomic::{Atomic, Rmw};
 use crate::dtype::DType;
-use crate::scalar::{Binary, Cast, Compare, Directed, Unary};
+use crate::scalar::{Binary, Cast, Compare, Directed, Function, Unary};
 use core::mem::discriminant;
 
 /// The elements that an operation of Triton works on.
@@ -49,6 +49,9 @@ pub(crate) struct Spelling {
     pub(crate) kind: OpKind,
     /// What its operands are.
     pub(crate) domain: Domain,
+    /// The functions of libdevice that are this operation, without `__nv_` and the ending of their type; those that
+    /// are algorithms have libdevice's names themselves. What begins with `fast_` is of f32 alone.
+    pub(crate) libdevice: &'static [&'static str],
 }
 
 /// How Triton spells an atomic operation.
@@ -87,16 +90,34 @@ impl AtomicSpelling {
     }
 }
 
+/// The names that libdevice has for an operation.
+type Names = &'static [&'static str];
+
 const fn unary(name: &'static str, op: Unary, domain: Domain) -> Spelling {
-    Spelling { name, kind: OpKind::Unary(op), domain }
+    function(name, op, domain, &[])
+}
+
+/// An operation that is a function of libdevice, too.
+const fn function(name: &'static str, op: Unary, domain: Domain, libdevice: Names) -> Spelling {
+    Spelling { name, kind: OpKind::Unary(op), domain, libdevice }
 }
 
 const fn binary(name: &'static str, op: Binary, domain: Domain) -> Spelling {
-    Spelling { name, kind: OpKind::Binary(op), domain }
+    function_of_two(name, op, domain, &[])
+}
+
+/// The same of two operands.
+const fn function_of_two(
+    name: &'static str,
+    op: Binary,
+    domain: Domain,
+    libdevice: Names,
+) -> Spelling {
+    Spelling { name, kind: OpKind::Binary(op), domain, libdevice }
 }
 
 const fn cast(name: &'static str, op: Cast, domain: Domain) -> Spelling {
-    Spelling { name, kind: OpKind::Cast(op), domain }
+    Spelling { name, kind: OpKind::Cast(op), domain, libdevice: &[] }
 }
 
 /// Every element-wise operation but comparisons and selections.
@@ -104,24 +125,24 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     unary("arith.negf", Unary::Neg, Domain::Floats),
     unary("weft.negi", Unary::Neg, Domain::Ints),
     unary("weft.not", Unary::Not, Domain::Ints),
-    unary("math.absf", Unary::Abs, Domain::Floats),
+    function("math.absf", Unary::Abs, Domain::Floats, &["fabs"]),
     unary("math.absi", Unary::Abs, Domain::Ints),
-    unary("math.exp", Unary::Exp, Domain::Floats),
-    unary("math.exp2", Unary::Exp2, Domain::Floats),
+    function("math.exp", Unary::Exp, Domain::Floats, &["fast_exp"]),
+    function("math.exp2", Unary::Exp2, Domain::Floats, &["exp2"]),
     unary("weft.exp2_normal", Unary::Exp2Normal, Domain::Singles),
     unary("weft.reciprocal", Unary::Reciprocal, Domain::Singles),
     unary("math.log", Unary::Log, Domain::Floats),
     unary("math.log2", Unary::Log2, Domain::Floats),
-    unary("weft.log2_approximate", Unary::Log2Approximate, Domain::Singles),
+    function("weft.log2_approximate", Unary::Log2Approximate, Domain::Singles, &["fast_log2"]),
     unary("math.sqrt", Unary::Sqrt, Domain::Floats),
-    unary("tt.precise_sqrt", Unary::SqrtPrecise, Domain::Floats),
-    unary("math.rsqrt", Unary::Rsqrt, Domain::Floats),
-    unary("math.floor", Unary::Floor, Domain::Floats),
-    unary("math.ceil", Unary::Ceil, Domain::Floats),
-    unary("math.trunc", Unary::Trunc, Domain::Floats),
-    unary("math.roundeven", Unary::Nearest, Domain::Floats),
-    unary("math.sin", Unary::Sin, Domain::Floats),
-    unary("math.cos", Unary::Cos, Domain::Floats),
+    function("tt.precise_sqrt", Unary::SqrtPrecise, Domain::Floats, &["sqrt"]),
+    function("math.rsqrt", Unary::Rsqrt, Domain::Floats, &["rsqrt"]),
+    function("math.floor", Unary::Floor, Domain::Floats, &["floor"]),
+    function("math.ceil", Unary::Ceil, Domain::Floats, &["ceil"]),
+    function("math.trunc", Unary::Trunc, Domain::Floats, &["trunc"]),
+    function("math.roundeven", Unary::Nearest, Domain::Floats, &["rint", "nearbyint"]),
+    function("math.sin", Unary::Sin, Domain::Floats, &["fast_sin"]),
+    function("math.cos", Unary::Cos, Domain::Floats, &["fast_cos"]),
     unary("math.tanh", Unary::Tanh, Domain::Floats),
     unary("weft.tanh_approximate", Unary::TanhApproximate, Domain::Singles),
     unary("math.erf", Unary::Erf, Domain::Floats),
@@ -135,8 +156,8 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     binary("arith.mulf", Binary::Mul, Domain::Floats),
     binary("arith.divf", Binary::Div, Domain::Floats),
     binary("tt.precise_divf", Binary::DivPrecise, Domain::Floats),
-    binary("arith.remf", Binary::Rem, Domain::Floats),
-    binary("math.powf", Binary::Pow, Domain::Floats),
+    function_of_two("arith.remf", Binary::Rem, Domain::Floats, &["fmod"]),
+    function_of_two("math.powf", Binary::Pow, Domain::Floats, &["pow"]),
     binary("arith.divsi", Binary::DivS, Domain::Ints),
     binary("arith.divui", Binary::DivU, Domain::Ints),
     binary("arith.remsi", Binary::RemS, Domain::Ints),
@@ -151,13 +172,13 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
     binary("arith.maxsi", Binary::MaxS, Domain::Ints),
     binary("arith.minui", Binary::MinU, Domain::Ints),
     binary("arith.maxui", Binary::MaxU, Domain::Ints),
-    binary("arith.minnumf", Binary::MinNum, Domain::Floats),
-    binary("arith.maxnumf", Binary::MaxNum, Domain::Floats),
+    function_of_two("arith.minnumf", Binary::MinNum, Domain::Floats, &["fmin"]),
+    function_of_two("arith.maxnumf", Binary::MaxNum, Domain::Floats, &["fmax"]),
     binary("arith.minimumf", Binary::Minimum, Domain::Floats),
     binary("arith.maximumf", Binary::Maximum, Domain::Floats),
     binary("tt.mulhiui", Binary::MulHiU, Domain::Ints),
     binary("weft.mulhisi", Binary::MulHiS, Domain::Ints),
-    Spelling { name: "math.fma", kind: OpKind::Fma, domain: Domain::Floats },
+    Spelling { name: "math.fma", kind: OpKind::Fma, domain: Domain::Floats, libdevice: &[] },
     cast("arith.extsi", Cast::ExtS, Domain::Ints),
     cast("arith.extui", Cast::ExtU, Domain::Ints),
     cast("arith.trunci", Cast::Trunc, Domain::Ints),
@@ -179,6 +200,27 @@ pub(crate) static ELEMENTWISE: &[Spelling] = &[
 /// The row of an element-wise kind on operands of `dtype`, if it has a name of its own.
 pub(crate) fn elementwise(kind: &OpKind, dtype: DType) -> Option<&'static Spelling> {
     ELEMENTWISE.iter().find(|row| row.kind == *kind && row.domain.has(dtype))
+}
+
+/// The operation of so many operands that a function of libdevice is, by its name without `__nv_` and the ending
+/// of its type.
+pub(crate) fn of_libdevice(name: &str, dtype: DType, operands: usize) -> Option<OpKind> {
+    if name.starts_with("fast_") && dtype != DType::F32 {
+        return None;
+    }
+    let unary = Unary::ALL.iter().filter(|op| op.is_algorithm()).map(|&op| (op.name(), op));
+    let unary = unary.map(|(name, op)| (name, OpKind::Unary(op)));
+    let functions = Function::ALL.iter().map(|&op| (op.name(), OpKind::Function(op)));
+    let named = ELEMENTWISE
+        .iter()
+        .flat_map(|row| row.libdevice.iter().map(|&name| (name, row.kind.clone())));
+    let mut all = named.chain(unary).chain(functions);
+    let arity = |kind: &OpKind| match kind {
+        OpKind::Function(op) => op.arity(),
+        OpKind::Binary(_) => 2,
+        _ => 1,
+    };
+    all.find(|(own, kind)| *own == name && arity(kind) == operands).map(|(_, kind)| kind)
 }
 
 /// The symbol of libdevice for a function of `dtype`, or an operation that rounds as told.

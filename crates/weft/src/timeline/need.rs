@@ -3,6 +3,7 @@
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
 use crate::dtype::DType;
+use crate::instruction;
 use crate::lane::effects::Latency;
 use crate::lane::{
     Form, InstData, MatrixMultiply, Op, Program, Space, WarpgroupMultiply, WarpgroupOp,
@@ -83,21 +84,8 @@ const ON_FLOATS: [Binary; 3] = [Binary::Add, Binary::Sub, Binary::Mul];
 const BETWEEN_KINDS: [Cast; 4] =
     [Cast::FloatFromS, Cast::FloatFromU, Cast::SFromFloat, Cast::UFromFloat];
 
-/// What units for floats or integers do at once.
-const PLAIN: [Unary; 7] =
-    [Unary::Neg, Unary::Abs, Unary::Not, Unary::Floor, Unary::Ceil, Unary::Trunc, Unary::Nearest];
-
-/// What is a special function itself, and how many instructions stand around it.
-const SPECIAL: [(Unary, u64); 8] = [
-    (Unary::Exp2Normal, 0),
-    (Unary::Log2Approximate, 0),
-    (Unary::Reciprocal, 0),
-    (Unary::TanhApproximate, 0),
-    (Unary::Exp2, 2),
-    (Unary::Log2, 2),
-    (Unary::Sqrt, 2),
-    (Unary::Rsqrt, 2),
-];
+/// What units for floats or integers do at once, beside what is a row of instructions.
+const PLAIN: [Unary; 3] = [Unary::Neg, Unary::Abs, Unary::Not];
 
 /// How many instructions stand around the special one that an operation on a float becomes; none where it becomes
 /// no special one.
@@ -105,7 +93,7 @@ fn around(op: Unary) -> Option<u64> {
     if PLAIN.contains(&op) {
         return None;
     }
-    Some(SPECIAL.iter().find(|(special, _)| *special == op).map_or(6, |&(_, around)| around))
+    instruction::of(op).map_or(Some(6), |row| row.around)
 }
 
 /// Needs of operations on a machine.

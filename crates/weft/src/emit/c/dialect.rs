@@ -4,6 +4,7 @@ use super::prelude::Helper;
 use super::writer::c_type;
 use crate::dtype::DType;
 use crate::emit::{hip, ptx};
+use crate::instruction::{Form, Words};
 use std::collections::BTreeSet;
 
 /// One of the two languages, with the GPU that is printed for.
@@ -155,11 +156,11 @@ impl Dialect {
         }
     }
 
-    /// The square root of an f64, correctly rounded.
-    pub(super) fn double_root(self, x: &str) -> String {
+    /// How the language writes an operation on one float.
+    pub(super) fn words(self, form: &Form) -> &Words {
         match self {
-            Dialect::Cuda(_) => format!("__dsqrt_rn({x})"),
-            Dialect::Hip(_) => format!("__builtin_sqrt({x})"),
+            Dialect::Cuda(_) => &form.cuda,
+            Dialect::Hip(_) => &form.hip,
         }
     }
 

@@ -17,6 +17,7 @@ use super::prelude::Helper;
 use super::writer::{Writer, put};
 use crate::emit::Unsupported;
 use crate::emit::hip::{Generation, Target};
+use crate::lane::effects::Latency;
 use crate::lane::{AsyncCopy, InstData, Operand, Space};
 
 /// The end of an instruction's name for so many bytes of a lane, where there is such an instruction.
@@ -35,24 +36,18 @@ pub(super) fn copy(
     op: AsyncCopy,
     inst: &InstData,
 ) -> Result<(), Unsupported> {
-    match op {
-        AsyncCopy::Begin { bytes, offset, run, .. } => {
-            let ending = ending(target, bytes).filter(|_| run);
-            let Some(ending) = ending else {
-                let what = format!("asynchronous copies of {bytes} bytes a lane");
-                return Err(w.unsupported(what, "a load and a store do the same"));
-            };
-            begin(w, (bytes, offset), ending, inst);
-        }
-        // Copies are counted, not groups of them.
-        AsyncCopy::Commit => {}
-        AsyncCopy::Wait { copies: Some(copies), .. } => {
-            put!(w, "asm volatile(\"s_waitcnt vmcnt({copies})\" : : : \"memory\")");
-        }
-        AsyncCopy::Wait { copies: None, .. } => {
-            return Err(w.unsupported("groups of asynchronous copies", "single copies are counted"));
-        }
+    if let Some((bytes, offset)) = op.moves() {
+        let Some(ending) = ending(target, bytes).filter(|_| op.is_run()) else {
+            let what = format!("asynchronous copies of {bytes} bytes a lane");
+            return Err(w.unsupported(what, "a load and a store do the same"));
+        };
+        begin(w, (bytes, offset), ending, inst);
+    } else if let Some(copies) = op.counted() {
+        put!(w, "asm volatile(\"s_waitcnt vmcnt({copies})\" : : : \"memory\")");
+    } else if inst.op.effects().latency == Latency::Wait {
+        return Err(w.unsupported("groups of asynchronous copies", "single copies are counted"));
     }
+    // What is left makes groups, which are not counted.
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use super::prelude::Helper;
 use super::writer::{Writer, c_type};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
+use crate::instruction::{self, Function, Instruction, Words};
 use crate::scalar::{Binary, Compare, Rounding, Unary};
 
 /// The value of an f16 or bf16 as a float; others are there already.
@@ -35,58 +36,28 @@ pub(super) fn unary(
 ) -> Result<String, Unsupported> {
     let narrow = dtype.bits() == 16;
     let dialect = w.dialect;
-    let math = |name: &str, x: &str| format!("{}({x})", dialect.math(name, dtype));
-    let cuda = dialect.is_cuda();
-    Ok(match op {
+    let row = match op {
         Unary::Neg | Unary::Abs if narrow => {
             w.need(Helper::Bits);
             let sign = if op == Unary::Neg { "^ 0x8000" } else { "& 0x7fff" };
-            format!("bits<{}>(u16(bits<u16>({x}) {sign}))", c_type(dtype))
+            return Ok(format!("bits<{}>(u16(bits<u16>({x}) {sign}))", c_type(dtype)));
         }
-        Unary::Neg => format!("-{x}"),
-        Unary::Abs => math("fabs", x),
-        Unary::Exp | Unary::Exp2 if dtype == DType::F64 => {
-            if !cuda {
-                return Err(w.unsupported(
-                    format!("{op} of f64"),
-                    "there is no library of f64 without ROCm; compute it in f32",
-                ));
-            }
-            math(op.name(), x)
+        Unary::Neg => return Ok(format!("-{x}")),
+        Unary::Abs => return Ok(format!("{}({x})", dialect.math("fabs", dtype))),
+        op => instruction::of(op),
+    };
+    let double = dtype == DType::F64;
+    let form = row.and_then(|row| if double { row.double.as_ref() } else { Some(&row.single) });
+    let place = row.map_or(0, Instruction::place);
+    match form.map_or(&Words::Missing(COMPOSED), |form| dialect.words(form)) {
+        Words::Expression(before, behind) => {
+            Ok(in_f32(dtype, &[x], |x| format!("{before}{}{behind}", x[0])))
         }
-        Unary::Sqrt | Unary::SqrtPrecise if dtype == DType::F64 => dialect.double_root(x),
-        Unary::Rsqrt if dtype == DType::F64 => {
-            let root = dialect.double_root(x);
-            if cuda { format!("__drcp_rn({root})") } else { format!("1.0 / {root}") }
+        Words::Call(Function { name, .. }) => {
+            Ok(in_f32(dtype, &[x], |x| call(w, Helper::Instruction(place), name, x)))
         }
-        op if op.is_algorithm() => {
-            return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
-        }
-        Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest => {
-            let f32_or_own = if narrow { DType::F32 } else { dtype };
-            let name = match op {
-                Unary::Trunc => "trunc",
-                Unary::Nearest => "rint",
-                _ => op.name(),
-            };
-            let name = dialect.math(name, f32_or_own);
-            in_f32(dtype, &[x], |x| format!("{name}({})", x[0]))
-        }
-        _ => {
-            let (helper, name) = match op {
-                Unary::Exp => (Helper::Exp, "exp_approximate"),
-                Unary::Exp2 => (Helper::Exp2, "exp2_approximate"),
-                Unary::Exp2Normal => (Helper::Exp2Normal, "exp2_normal"),
-                Unary::Reciprocal => (Helper::Reciprocal, "reciprocal"),
-                Unary::Log2Approximate => (Helper::Log2, "log2_approximate"),
-                Unary::TanhApproximate => (Helper::Tanh, "tanh_approximate"),
-                Unary::Rsqrt => (Helper::Rsqrt, "rsqrt_approximate"),
-                Unary::SqrtPrecise => (Helper::SqrtPrecise, "sqrt_rounded"),
-                _ => (Helper::Sqrt, "sqrt_approximate"),
-            };
-            in_f32(dtype, &[x], |x| call(w, helper, name, x))
-        }
-    })
+        Words::Missing(reason) => Err(w.unsupported(format!("{op} of {dtype}"), *reason)),
+    }
 }
 
 pub(super) fn binary(

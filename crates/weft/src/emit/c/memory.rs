@@ -17,8 +17,8 @@ use super::{buffer, direct};
 use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::CacheModifier;
 use crate::dtype::DType;
-use crate::emit::Unsupported;
-use crate::emit::ptx;
+use crate::emit::past::{self, Step};
+use crate::emit::{Unsupported, ptx};
 use crate::lane::{
     Access, AsyncCopy, AtomicAccess, Form as Moved, InstData, Matrix, Operand, Space, Value,
 };
@@ -307,14 +307,10 @@ pub(super) fn async_copy(
     if let Dialect::Hip(target) = w.dialect {
         return direct::copy(w, target, op, inst);
     }
-    let (bytes, offset) = match op {
-        AsyncCopy::Begin { bytes, offset, .. } => (bytes, offset),
-        AsyncCopy::Commit => {
-            put!(w, "asm volatile(\"cp.async.commit_group;\" : : : \"memory\")");
-            return Ok(());
-        }
-        AsyncCopy::Wait { pending, .. } => {
-            put!(w, "asm volatile(\"cp.async.wait_group {pending};\" : : : \"memory\")");
+    let (name, bytes, offset) = match past::step(op) {
+        Step::Copy { name, bytes, offset } => (name, bytes, offset),
+        Step::Whole(instruction) => {
+            put!(w, "asm volatile(\"{instruction};\" : : : \"memory\")");
             return Ok(());
         }
     };
@@ -324,12 +320,11 @@ pub(super) fn async_copy(
     let moved = word(w, bytes);
     let place = pointer(w, Space::Shared, moved, to, offset, false);
     let source = w.spelled(from);
-    let operator = if bytes == 16 { "cg" } else { "ca" };
     let function = format!("copy_async_{bytes}");
     let text = format!(
         "// Copies, or fills with zeros what is beyond `read` bytes, until it is waited for.\n\
          __device__ __forceinline__ void {function}(void* place, u64 source, u32 read) {{\n  \
-         asm volatile(\"cp.async.{operator}.shared.global [%0], [%1], {bytes}, %2;\"\n               \
+         asm volatile(\"{name} [%0], [%1], {bytes}, %2;\"\n               \
          : : \"r\"(static_cast<u32>(__cvta_generic_to_shared(place))), \"l\"(source), \"r\"(read) \
          : \"memory\");\n}}\n"
     );

@@ -3,6 +3,9 @@
 mod hip;
 
 use super::dialect::Dialect;
+use crate::instruction::{self, Body, Form, Function, Words};
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 
 /// The integer types that all texts begin with.
 pub(super) const TYPES: &str = "\
@@ -50,15 +53,8 @@ pub(super) enum Helper {
     DivS,
     RemU,
     RemS,
-    Exp2,
-    Exp2Normal,
-    Exp,
-    Log2,
-    Tanh,
-    Sqrt,
-    SqrtPrecise,
-    Rsqrt,
-    Reciprocal,
+    /// The function of a row of [`instruction::ALL`].
+    Instruction(usize),
     Div,
     Minimum,
     Maximum,
@@ -128,16 +124,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "divide_signed",
         "remainder",
         "remainder_signed",
-        "exp2_approximate",
-        "exp2_normal",
-        "exp_approximate",
-        "log2_approximate",
-        "tanh_approximate",
         "log_approximate",
-        "sqrt_approximate",
-        "sqrt_rounded",
-        "rsqrt_approximate",
-        "reciprocal",
         "divide_approximate",
         "minimum",
         "maximum",
@@ -242,33 +229,66 @@ pub(super) fn is_reserved(name: &str) -> bool {
         "gridDim",
         "blockDim",
     ];
-    NAMES.contains(&name) || name.starts_with("__")
+    NAMES.contains(&name) || name.starts_with("__") || instruction::is_function(name)
 }
 
 /// What a helper calls.
-pub(super) fn needs(helper: Helper, dialect: Dialect) -> &'static [Helper] {
+pub(super) fn needs(helper: Helper, dialect: Dialect) -> SmallVec<[Helper; 2]> {
     match helper {
-        Helper::LoadVolatile | Helper::StoreVolatile => &[Helper::Word2, Helper::Word4],
-        Helper::Exp if dialect.is_cuda() => &[Helper::Exp2],
+        Helper::LoadVolatile | Helper::StoreVolatile => smallvec![Helper::Word2, Helper::Word4],
+        Helper::Instruction(place) => function(place, dialect)
+            .and_then(|(_, function)| instruction::of(function.calls?))
+            .map(|row| Helper::Instruction(row.place()))
+            .into_iter()
+            .collect(),
         Helper::ToOdd | Helper::TowardZero | Helper::FromEighth | Helper::ToEighth => {
-            &[Helper::Bits]
+            smallvec![Helper::Bits]
         }
-        Helper::Whole => &[Helper::ToOdd],
-        Helper::FmaBrain => &[Helper::Brain, Helper::Bits, Helper::ToOdd],
-        _ => &[],
+        Helper::Whole => smallvec![Helper::ToOdd],
+        Helper::FmaBrain => smallvec![Helper::Brain, Helper::Bits, Helper::ToOdd],
+        _ => smallvec![],
     }
 }
 
 /// The text of a helper in a dialect.
-pub(super) fn text(helper: Helper, dialect: Dialect) -> &'static str {
-    let shared = both(helper);
-    if !shared.is_empty() {
-        return shared;
+pub(super) fn text(helper: Helper, dialect: Dialect) -> Cow<'static, str> {
+    if let Helper::Instruction(place) = helper {
+        return function(place, dialect)
+            .map_or(Cow::Borrowed(""), |(form, function)| Cow::Owned(of_float(form, function)));
     }
-    match dialect {
+    let shared = both(helper);
+    let own = match dialect {
+        _ if !shared.is_empty() => shared,
         Dialect::Cuda(_) => cuda(helper),
         Dialect::Hip(target) => hip::helper(helper, target.generation),
+    };
+    Cow::Borrowed(own)
+}
+
+/// The function of one f32 that a dialect has for a row of [`instruction::ALL`], and what it is of.
+fn function(place: usize, dialect: Dialect) -> Option<(&'static Form, &'static Function)> {
+    let form = &instruction::ALL.get(place)?.single;
+    match dialect.words(form) {
+        Words::Call(function) => Some((form, function)),
+        Words::Expression(..) | Words::Missing(_) => None,
     }
+}
+
+/// The text of a function of one f32.
+fn of_float(form: &Form, function: &Function) -> String {
+    let Function { name, about, body, calls: _ } = function;
+    let body = match *body {
+        Body::Text(text) => text.into(),
+        Body::Assembly(result) => {
+            let instruction = form.ptx.first().map_or("", |step| step.name);
+            format!(
+                "{{\n  float {result};\n  \
+                 asm(\"{instruction} %0, %1;\" : \"=f\"({result}) : \"f\"(x));\n  \
+                 return {result};\n}}"
+            )
+        }
+    };
+    format!("// {about}\n__device__ __forceinline__ float {name}(float x) {body}\n")
 }
 
 /// Helpers that are the same in both dialects.
@@ -538,72 +558,6 @@ __device__ __forceinline__ u32 byte_permute(u32 a, u32 b, u32 selector) {
   u32 word;
   asm(\"prmt.b32 %0, %1, %2, %3;\" : \"=r\"(word) : \"r\"(a), \"r\"(b), \"r\"(selector));
   return word;
-}
-",
-        Helper::Exp2 => "\
-// 2 to the power, as the machine approximates it.
-__device__ __forceinline__ float exp2_approximate(float x) {
-  float power;
-  asm(\"ex2.approx.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));
-  return power;
-}
-",
-        Helper::Exp2Normal => "\
-// 2 to the power, as the machine approximates it; zero instead of subnormal numbers.
-__device__ __forceinline__ float exp2_normal(float x) {
-  float power;
-  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(power) : \"f\"(x));
-  return power;
-}
-",
-        Helper::Reciprocal => "\
-// One over x, as the machine approximates it; zero instead of subnormal numbers.
-__device__ __forceinline__ float reciprocal(float x) {
-  float inverse;
-  asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(inverse) : \"f\"(x));
-  return inverse;
-}
-",
-        Helper::Exp => "\
-// e to the power: 2 to the power of x log2(e).
-__device__ __forceinline__ float exp_approximate(float x) {
-  return exp2_approximate(__fmul_rn(x, 1.44269504f));
-}
-",
-        Helper::Log2 => "\
-// The logarithm to base 2, as the machine approximates it.
-__device__ __forceinline__ float log2_approximate(float x) {
-  float log;
-  asm(\"lg2.approx.f32 %0, %1;\" : \"=f\"(log) : \"f\"(x));
-  return log;
-}
-",
-        Helper::Tanh => "\
-// The hyperbolic tangent, as the machine approximates it.
-__device__ __forceinline__ float tanh_approximate(float x) {
-  float tangent;
-  asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(tangent) : \"f\"(x));
-  return tangent;
-}
-",
-        Helper::Sqrt => "\
-// The square root, as the machine approximates it.
-__device__ __forceinline__ float sqrt_approximate(float x) {
-  float root;
-  asm(\"sqrt.approx.f32 %0, %1;\" : \"=f\"(root) : \"f\"(x));
-  return root;
-}
-",
-        Helper::SqrtPrecise => "\
-// The square root, correctly rounded.
-__device__ __forceinline__ float sqrt_rounded(float x) { return __fsqrt_rn(x); }
-",
-        Helper::Rsqrt => "\
-// One over the square root, as the machine approximates it.
-__device__ __forceinline__ float rsqrt_approximate(float x) {
-  float root;
-  asm(\"rsqrt.approx.f32 %0, %1;\" : \"=f\"(root) : \"f\"(x));
-  return root;
 }
 ",
         Helper::Div => "\

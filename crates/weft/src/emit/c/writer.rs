@@ -273,7 +273,7 @@ impl<'a> Writer<'a> {
     /// Asks for a helper and for those that it needs.
     pub(super) fn need(&mut self, helper: Helper) {
         if self.helpers.insert(helper) {
-            for &other in prelude::needs(helper, self.dialect) {
+            for other in prelude::needs(helper, self.dialect) {
                 self.need(other);
             }
         }
@@ -402,11 +402,11 @@ impl<'a> Writer<'a> {
     pub(super) fn prelude_parts(&self) -> String {
         let mut text = String::from(prelude::TYPES);
         for &helper in self.helpers.iter().filter(|helper| helper.is_alias()) {
-            text.push_str(prelude::text(helper, self.dialect));
+            text.push_str(&prelude::text(helper, self.dialect));
         }
         text.push('\n');
         for &helper in self.helpers.iter().filter(|helper| !helper.is_alias()) {
-            text.push_str(prelude::text(helper, self.dialect));
+            text.push_str(&prelude::text(helper, self.dialect));
             text.push('\n');
         }
         for function in self.instructions.values() {

@@ -9,6 +9,7 @@ use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
 use crate::id::IdMap;
+use crate::instruction::{self, Step};
 use crate::lane::{Op, Program, Value};
 use crate::scalar::{Binary, Compare, Rounding, Unary};
 
@@ -23,20 +24,14 @@ pub(super) fn plain_sums(program: &Program) -> IdMap<Value, bool> {
     let mut has_assembly = false;
     program.walk(&program.body, &mut |_, inst| match (&inst.op, &inst.operands[..]) {
         (Op::InlineAsm { .. }, _) => has_assembly = true,
-        (Op::Unary(op), &[x]) if asks_range(*op) => plain.set(x, true),
+        (Op::Unary(op), &[x]) if instruction::of(*op).is_some_and(|row| row.asks_range) => {
+            plain.set(x, true);
+        }
         (Op::Binary(Binary::Div), &[_, y]) => plain.set(y, true),
         _ => {}
     });
     if has_assembly { IdMap::default() } else { plain }
 }
-
-/// Whether the assembler asks what range an operand has.
-fn asks_range(op: Unary) -> bool {
-    matches!(op, Unary::Sqrt | Unary::Rsqrt | Unary::Log2Approximate)
-}
-
-/// log2(e), as an f32.
-const LOG2_E: u32 = 0x3fb8_aa3b;
 
 /// The suffix of a float type.
 fn suffix(dtype: DType) -> &'static str {
@@ -97,9 +92,6 @@ pub(super) fn unary(
     d: Reg,
     x: Reg,
 ) -> Result<(), Unsupported> {
-    if dtype == DType::F64 {
-        return double_unary(w, op, d, x);
-    }
     let direct = match op {
         Unary::Neg => Some("neg"),
         Unary::Abs => Some("abs"),
@@ -109,54 +101,28 @@ pub(super) fn unary(
         put!(w, "{name}.{} {d}, {x}", suffix(dtype));
         return Ok(());
     }
-    if op.is_algorithm() {
-        return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED));
+    let double = dtype == DType::F64;
+    let form = instruction::of(op)
+        .and_then(|row| if double { row.double.as_ref() } else { Some(&row.single) });
+    match form.map_or(&[][..], |form| form.ptx) {
+        [] => return Err(w.unsupported(format!("{op} of {dtype}"), COMPOSED)),
+        steps if double => follow(w, Class::B64, steps, d, x),
+        steps => in_f32(w, dtype, d, [x], |w, d, [x]| follow(w, Class::B32, steps, d, x)),
     }
-    in_f32(w, dtype, d, [x], |w, d, [x]| match op {
-        Unary::Exp => {
-            let power = w.temp(Class::B32);
-            put!(w, "mul.rn.f32 {power}, {x}, 0f{LOG2_E:08X}");
-            put!(w, "ex2.approx.f32 {d}, {power}");
-        }
-        Unary::Exp2 => put!(w, "ex2.approx.f32 {d}, {x}"),
-        Unary::Exp2Normal => put!(w, "ex2.approx.ftz.f32 {d}, {x}"),
-        Unary::Reciprocal => put!(w, "rcp.approx.ftz.f32 {d}, {x}"),
-        Unary::Log2Approximate => put!(w, "lg2.approx.f32 {d}, {x}"),
-        Unary::TanhApproximate => put!(w, "tanh.approx.f32 {d}, {x}"),
-        Unary::Sqrt => put!(w, "sqrt.approx.f32 {d}, {x}"),
-        Unary::SqrtPrecise => put!(w, "sqrt.rn.f32 {d}, {x}"),
-        Unary::Rsqrt => put!(w, "rsqrt.approx.f32 {d}, {x}"),
-        Unary::Floor => put!(w, "cvt.rmi.f32.f32 {d}, {x}"),
-        Unary::Ceil => put!(w, "cvt.rpi.f32.f32 {d}, {x}"),
-        Unary::Trunc => put!(w, "cvt.rzi.f32.f32 {d}, {x}"),
-        Unary::Nearest => put!(w, "cvt.rni.f32.f32 {d}, {x}"),
-        // The others are of integers, or refused or done above.
-        _ => w.copy(d, x),
-    });
     Ok(())
+}
+
+/// Runs instructions one on the result of the other.
+fn follow(w: &mut Writer<'_>, class: Class, steps: &[Step], d: Reg, mut x: Reg) {
+    for (index, Step { name, behind }) in steps.iter().enumerate() {
+        let to = if index + 1 == steps.len() { d } else { w.temp(class) };
+        put!(w, "{name} {to}, {x}{behind}");
+        x = to;
+    }
 }
 
 /// Why an operation has no instruction.
 const COMPOSED: &str = "PTX has no such instruction; lowering writes an algorithm of others";
-
-fn double_unary(w: &mut Writer<'_>, op: Unary, d: Reg, x: Reg) -> Result<(), Unsupported> {
-    match op {
-        Unary::Neg => put!(w, "neg.f64 {d}, {x}"),
-        Unary::Abs => put!(w, "abs.f64 {d}, {x}"),
-        Unary::Sqrt | Unary::SqrtPrecise => put!(w, "sqrt.rn.f64 {d}, {x}"),
-        Unary::Rsqrt => {
-            let root = w.temp(Class::B64);
-            put!(w, "sqrt.rn.f64 {root}, {x}");
-            put!(w, "rcp.rn.f64 {d}, {root}");
-        }
-        Unary::Floor => put!(w, "cvt.rmi.f64.f64 {d}, {x}"),
-        Unary::Ceil => put!(w, "cvt.rpi.f64.f64 {d}, {x}"),
-        Unary::Trunc => put!(w, "cvt.rzi.f64.f64 {d}, {x}"),
-        Unary::Nearest => put!(w, "cvt.rni.f64.f64 {d}, {x}"),
-        _ => return Err(w.unsupported(format!("{op} of f64"), COMPOSED)),
-    }
-    Ok(())
-}
 
 pub(super) fn binary(
     w: &mut Writer<'_>,

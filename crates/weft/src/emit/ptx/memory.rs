@@ -38,6 +38,7 @@ use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::cache::{CacheModifier, Eviction};
 use crate::dtype::DType;
 use crate::emit::Unsupported;
+use crate::emit::past::{self, Step};
 use crate::id::Id as _;
 use crate::lane::{
     Access, AsyncCopy, AtomicAccess, Form, InstData, MAX_ACCESS_BYTES, Matrix, Operand, Space,
@@ -145,19 +146,16 @@ pub(super) fn store(
 
 /// Copies past the registers. Where zeros are wanted instead, the instruction reads no bytes.
 pub(super) fn async_copy(w: &mut Writer<'_>, op: AsyncCopy, inst: &InstData) {
-    let (bytes, offset) = match op {
-        AsyncCopy::Begin { bytes, offset, .. } => (bytes, offset),
-        AsyncCopy::Commit => return put!(w, "cp.async.commit_group"),
-        AsyncCopy::Wait { pending, .. } => return put!(w, "cp.async.wait_group {pending}"),
+    let (name, bytes, offset) = match past::step(op) {
+        Step::Copy { name, bytes, offset } => (name, bytes, offset),
+        Step::Whole(instruction) => return put!(w, "{instruction}"),
     };
     let [to, from] =
         [Space::Shared, Space::Global].map(|space| inst.operand(Operand::Address(space)));
     let (Some(to), Some(from)) = (to, from) else { return };
     let Place { address, guard } = Place::new(w, to, inst.operand(Operand::Predicate), offset);
     let source = w.reg(from);
-    // Only whole lines of 16 bytes may pass by the first cache.
-    let operator = if bytes == 16 { "cg" } else { "ca" };
-    let copy = format!("cp.async.{operator}.shared.global {address}, [{source}], {bytes}");
+    let copy = format!("{name} {address}, [{source}], {bytes}");
     match inst.operand(Operand::Filled) {
         Some(filled) => {
             let (filled, read) = (w.reg(filled), w.temp(Class::B32));

@@ -8,6 +8,7 @@ use super::super::rewrite::Rewriter;
 use super::convert::{compare, directed};
 use super::read::{Instruction, Operand, read};
 use crate::dtype::DType;
+use crate::instruction;
 use crate::scalar::{Binary, Cast, Unary};
 use crate::tile::{Element, OpKind, Type, Value};
 use std::collections::BTreeMap;
@@ -385,23 +386,21 @@ impl Writer<'_, '_, '_, '_> {
             ("brev", &[x]) => self.reversed(x, dtype),
             ("prmt", &[x, y, selector]) => self.permuted(x, y, selector),
             ("lop3", &[x, y, z, table]) => self.table(x, y, z, table),
-            ("ex2", &[x]) if approximate => self.unary(Unary::Exp2, x),
-            ("lg2", &[x]) if approximate => self.unary(Unary::Log2Approximate, x),
-            ("sin", &[x]) if approximate => self.unary(Unary::Sin, x),
-            ("cos", &[x]) if approximate => self.unary(Unary::Cos, x),
-            ("tanh", &[x]) if approximate && dtype == DType::F32 => {
-                self.unary(Unary::TanhApproximate, x)
-            }
-            ("tanh", &[x]) if approximate => self.unary(Unary::Tanh, x),
-            ("rsqrt", &[x]) if approximate => self.unary(Unary::Rsqrt, x),
-            ("sqrt", &[x]) => {
-                self.unary(if approximate { Unary::Sqrt } else { Unary::SqrtPrecise }, x)
-            }
+            ("tanh", &[x]) if approximate && dtype != DType::F32 => self.unary(Unary::Tanh, x),
+            ("sqrt", &[x]) if !approximate => self.unary(Unary::SqrtPrecise, x),
             ("rcp", &[x]) => {
                 let ty = self.rewriter.ty(x);
                 let one = self.rewriter.float(&ty, 1.0);
                 let op = if approximate { Binary::Div } else { Binary::DivPrecise };
                 self.binary(op, one, x)
+            }
+            (name, &[x]) if approximate => {
+                let algorithm = match name {
+                    "sin" => Some(Unary::Sin),
+                    "cos" => Some(Unary::Cos),
+                    _ => None,
+                };
+                self.unary(instruction::approximated_by(name).or(algorithm)?, x)
             }
             _ => return None,
         })

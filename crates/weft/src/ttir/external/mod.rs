@@ -11,38 +11,8 @@ mod order;
 
 use super::rewrite::Rewriter;
 use crate::dtype::DType;
-use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
-use crate::tile::{Element, OpKind, Value};
-
-/// The functions that are one operation of one operand, beside those that are algorithms
-/// ([`Unary::is_algorithm`]), which have libdevice's names.
-const UNARY: &[(&str, Unary)] = &[
-    ("exp2", Unary::Exp2),
-    ("sqrt", Unary::SqrtPrecise),
-    ("rsqrt", Unary::Rsqrt),
-    ("fabs", Unary::Abs),
-    ("floor", Unary::Floor),
-    ("ceil", Unary::Ceil),
-    ("trunc", Unary::Trunc),
-    ("rint", Unary::Nearest),
-    ("nearbyint", Unary::Nearest),
-];
-
-/// The functions that are one operation of two operands.
-const BINARY: &[(&str, Binary)] = &[
-    ("pow", Binary::Pow),
-    ("fmod", Binary::Rem),
-    ("fmax", Binary::MaxNum),
-    ("fmin", Binary::MinNum),
-];
-
-/// Fast functions of one f32 that are an operation.
-const FAST: &[(&str, Unary)] = &[
-    ("fast_sin", Unary::Sin),
-    ("fast_cos", Unary::Cos),
-    ("fast_exp", Unary::Exp),
-    ("fast_log2", Unary::Log2Approximate),
-];
+use crate::scalar::{Binary, Cast, Compare, Directed, Rounding, Unary};
+use crate::tile::{Element, OpKind, Value, spelling};
 
 /// What says how a result rounds, at the end of a name.
 const ROUNDINGS: &[(&str, Option<Rounding>)] = &[
@@ -83,18 +53,8 @@ impl Rewriter<'_, '_, '_> {
         if !float.is_float() || self.ty(first).dtype() != float {
             return None;
         }
-        let ty = self.ty(first);
-        let unary = UNARY.iter().chain(FAST.iter().filter(|_| float == DType::F32)).copied();
-        let algorithms = Unary::ALL.iter().copied().filter(|op| op.is_algorithm());
-        let unary = unary.chain(algorithms.map(|op| (op.name(), op)));
-        let unary = unary.map(|(name, op)| (name, OpKind::Unary(op), 1));
-        let binary = BINARY.iter().map(|&(name, op)| (name, OpKind::Binary(op), 2));
-        let functions = Function::ALL
-            .iter()
-            .map(|&function| (function.name(), OpKind::Function(function), function.arity()));
-        let mut all = unary.chain(binary).chain(functions);
-        let found = all.find(|(name, _, arity)| *name == base && *arity == operands.len());
-        if let Some((_, kind, _)) = found {
+        if let Some(kind) = spelling::of_libdevice(base, float, operands.len()) {
+            let ty = self.ty(first);
             return Some(self.one(kind, operands, &ty));
         }
         if float != DType::F32 {

@@ -179,49 +179,6 @@ __device__ __forceinline__ u32 byte_choice(u32 a, u32 b, u32 selector) {
   return __builtin_amdgcn_perm(b, a, spread);
 }
 ",
-        Helper::Exp2 => "\
-// 2 to the power, within a unit in the last place.
-__device__ __forceinline__ float exp2_approximate(float x) { return __builtin_exp2f(x); }
-",
-        Helper::Exp2Normal => "\
-// 2 to the power, as the machine approximates it; zero instead of subnormal numbers.
-__device__ __forceinline__ float exp2_normal(float x) { return __builtin_amdgcn_exp2f(x); }
-",
-        Helper::Reciprocal => "\
-// One over x, as the machine approximates it; zero instead of subnormal numbers.
-__device__ __forceinline__ float reciprocal(float x) { return __builtin_amdgcn_rcpf(x); }
-",
-        Helper::Exp => "\
-// e to the power, within two units in the last place.
-__device__ __forceinline__ float exp_approximate(float x) { return __builtin_expf(x); }
-",
-        Helper::Log2 => "\
-// The logarithm to base 2, within two units in the last place.
-__device__ __forceinline__ float log2_approximate(float x) { return __builtin_log2f(x); }
-",
-        Helper::Tanh => "\
-// The hyperbolic tangent: 1 - 2 / (e^2x + 1), and the first terms of its series where that cancels.
-__device__ __forceinline__ float tanh_approximate(float x) {
-  const float magnitude = __builtin_fabsf(x);
-  const float power = __builtin_amdgcn_exp2f(magnitude * 2.88539008f);
-  const float far = 1.0f - 2.0f * __builtin_amdgcn_rcpf(power + 1.0f);
-  const float square = x * x;
-  const float near = magnitude - magnitude * square * 0.333333333f;
-  return __builtin_copysignf(magnitude < 0.1f ? near : far, x);
-}
-",
-        Helper::Sqrt => "\
-// The square root: here it is correctly rounded.
-__device__ __forceinline__ float sqrt_approximate(float x) { return __builtin_sqrtf(x); }
-",
-        Helper::SqrtPrecise => "\
-// The square root, correctly rounded.
-__device__ __forceinline__ float sqrt_rounded(float x) { return __builtin_sqrtf(x); }
-",
-        Helper::Rsqrt => "\
-// One over the square root, each correctly rounded.
-__device__ __forceinline__ float rsqrt_approximate(float x) { return 1.0f / __builtin_sqrtf(x); }
-",
         Helper::Minimum => "\
 // The smaller one; what is no number wins.
 __device__ __forceinline__ float minimum(float x, float y) {

@@ -94,7 +94,7 @@ pub(super) fn unary(op: Unary, dtype: DType, x: Near, z: f64, freedom: Freedom) 
         Unary::Neg | Unary::Abs | Unary::Not => return x.off,
         Unary::Sin | Unary::Cos => x.off.min(2.0),
         Unary::Reciprocal if x.off >= x.value.abs() => f64::INFINITY,
-        _ => at_ends(dtype, x, z, |end| real(op, end)),
+        _ => at_ends(dtype, x, z, |end| scalar::of_real(op, end)),
     };
     let whole = matches!(op, Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Nearest);
     if whole || matches!(op, Unary::Neg | Unary::Abs | Unary::Not) {
@@ -129,20 +129,6 @@ fn at_ends(dtype: DType, x: Near, z: f64, function: impl Fn(f64) -> f64) -> f64 
     };
     let [low, high] = x.ends().map(|end| apart(rounded(end), z));
     known(low.max(high))
-}
-
-/// The function of a real number.
-fn real(op: Unary, x: f64) -> f64 {
-    // These are of f32 alone.
-    let op = match op {
-        Unary::Exp2Normal => Unary::Exp2,
-        Unary::Log2Approximate => Unary::Log2,
-        Unary::TanhApproximate => Unary::Tanh,
-        Unary::Reciprocal => return 1.0 / x,
-        op => op,
-    };
-    let apply = scalar::unary(op, DType::F64);
-    apply.map_or(f64::NAN, |apply| f64::from_bits(apply(x.to_bits())))
 }
 
 /// What the evaluator's own functions may be off in f64, in units of the last place: they are held to it
