@@ -225,6 +225,41 @@ pub(crate) static ALL: &[Instruction] = &[
         around: Some(0),
         asks_range: true,
     },
+    // AMD's instructions take turns, and some of its GPUs no more than one.
+    Instruction {
+        op: Unary::SinApproximate,
+        single: Form {
+            ptx: &[step("sin.approx.f32")],
+            cuda: assembly("sin_approximate", "The sine, as the machine approximates it.", "sine"),
+            hip: function(
+                "sin_approximate",
+                "The sine, as the machine approximates it of a part of a turn.",
+                "{\n  return __builtin_amdgcn_sinf(__builtin_amdgcn_fractf(x * 0.159154943f));\n}",
+            ),
+        },
+        double: None,
+        around: Some(1),
+        asks_range: false,
+    },
+    Instruction {
+        op: Unary::CosApproximate,
+        single: Form {
+            ptx: &[step("cos.approx.f32")],
+            cuda: assembly(
+                "cos_approximate",
+                "The cosine, as the machine approximates it.",
+                "cosine",
+            ),
+            hip: function(
+                "cos_approximate",
+                "The cosine, as the machine approximates it of a part of a turn.",
+                "{\n  return __builtin_amdgcn_cosf(__builtin_amdgcn_fractf(x * 0.159154943f));\n}",
+            ),
+        },
+        double: None,
+        around: Some(1),
+        asks_range: false,
+    },
     Instruction {
         op: Unary::TanhApproximate,
         single: Form {

@@ -73,6 +73,10 @@ named_enum! {
         Sin = "sin",
         /// The cosine of an angle in radians.
         Cos = "cos",
+        /// The sine of an angle in radians, of f32 alone, as a machine's instruction approximates it.
+        SinApproximate = "sin_approximate",
+        /// Cosine of an angle in radians, of f32 alone, as a machine's instruction approximates it.
+        CosApproximate = "cos_approximate",
         /// The hyperbolic tangent of a number.
         Tanh = "tanh",
         /// Hyperbolic tangent, of f32 alone, as a machine's instruction approximates it.
@@ -96,8 +100,17 @@ impl Unary {
 
     /// Whether it is of f32 alone, as the instruction that it stands for.
     pub fn is_of_single(self) -> bool {
-        use Unary::{Exp2Normal, Log2Approximate, Reciprocal, TanhApproximate};
-        matches!(self, Exp2Normal | Log2Approximate | Reciprocal | TanhApproximate)
+        use Unary::{CosApproximate, SinApproximate, TanhApproximate};
+        use Unary::{Exp2Normal, Log2Approximate, Reciprocal};
+        matches!(
+            self,
+            Exp2Normal
+                | Log2Approximate
+                | Reciprocal
+                | SinApproximate
+                | CosApproximate
+                | TanhApproximate
+        )
     }
 }
 

@@ -306,24 +306,32 @@ fn what_is_not_read_goes_to_ptx_and_cuda_as_it_is() {
 /// An approximate function that a machine has an instruction for is that instruction; another machine's text computes it
 /// as well as the instruction does, or better.
 #[test]
-fn an_approximate_hyperbolic_tangent_is_one_instruction() {
-    let asm = "tanh.approx.f32 $0, $1;";
-    let inputs = [words(0), words(1), words(2)];
-    let found = evaluated(&text(asm, 1, "=r,r,r,r"), [&inputs[0], &inputs[1], &inputs[2]]);
-    for (&x, found) in inputs[0].iter().zip(found) {
-        let (expected, found) = (libm::tanhf(float(x)), float(found));
-        assert!(found == expected || found.is_nan() && expected.is_nan(), "{x:#x}: {found}");
-    }
-    let module = ttir::parse(&text(asm, 1, "=r,r,r,r")).unwrap();
-    for (target, language, instruction) in [
-        ("sm_80", Language::Ptx, "tanh.approx.f32"),
-        ("sm_90", Language::Cuda, "tanh.approx.f32 %0, %1;"),
-        ("gfx942", Language::Hip, "tanh_approximate("),
-    ] {
-        let options = Options::for_machine(Machine::by_name(target).unwrap());
-        let program = compile::compile(&module, &module.kernels[0], &options).unwrap().program;
-        let printed = emit::print(&program, language, Target::by_name(target).unwrap()).unwrap();
-        assert!(printed.contains(instruction) && !printed.contains("fma"), "{printed}");
+fn approximate_functions_are_one_instruction() {
+    let functions: [(&str, fn(f32) -> f32); 3] =
+        [("tanh", libm::tanhf), ("sin", libm::sinf), ("cos", libm::cosf)];
+    for (name, function) in functions {
+        let asm = format!("{name}.approx.f32 $0, $1;");
+        let inputs = [words(0), words(1), words(2)];
+        let found = evaluated(&text(&asm, 1, "=r,r,r,r"), [&inputs[0], &inputs[1], &inputs[2]]);
+        for (&x, found) in inputs[0].iter().zip(found) {
+            let (expected, found) = (function(float(x)), float(found));
+            assert!(
+                found == expected || found.is_nan() && expected.is_nan(),
+                "{name} of {x:#x}: {found}"
+            );
+        }
+        let module = ttir::parse(&text(&asm, 1, "=r,r,r,r")).unwrap();
+        for (target, language, instruction) in [
+            ("sm_80", Language::Ptx, format!("{name}.approx.f32")),
+            ("sm_90", Language::Cuda, format!("{name}.approx.f32 %0, %1;")),
+            ("gfx942", Language::Hip, format!("{name}_approximate(")),
+        ] {
+            let options = Options::for_machine(Machine::by_name(target).unwrap());
+            let program = compile::compile(&module, &module.kernels[0], &options).unwrap().program;
+            let printed =
+                emit::print(&program, language, Target::by_name(target).unwrap()).unwrap();
+            assert!(printed.contains(&instruction) && !printed.contains("fma"), "{printed}");
+        }
     }
 }
 

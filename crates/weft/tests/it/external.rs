@@ -697,6 +697,21 @@ fn functions_of_f32_compute_nothing_in_f64() {
     }
 }
 
+/// Sines and cosines that may be less exact are the machine's instructions.
+#[test]
+fn fast_sines_and_cosines_are_instructions() {
+    for name in ["sin", "cos"] {
+        let text = text(&format!("__nv_fast_{name}f"), DType::F32, &[DType::F32]);
+        let module = ttir::parse(&text).unwrap();
+        let machine = Machine::by_name("sm_90").unwrap();
+        let compiled =
+            compile::compile(&module, &module.kernels[0], &Options::for_machine(machine)).unwrap();
+        let target = Target::by_name("sm_90").unwrap();
+        let ptx = emit::print(&compiled.program, Language::Ptx, target).unwrap();
+        assert!(ptx.contains(&format!("{name}.approx.f32")) && !ptx.contains("fma"), "{ptx}");
+    }
+}
+
 /// Zeros with their signs, infinities, what is no number, and the numbers at the ends: where the meaning is
 /// none of the usual numbers, or a zero, the compiled function gives the same bits.
 #[test]

@@ -337,6 +337,8 @@ fn float(name: &[&str], of: Type, x: &[u64]) -> u64 {
         "ex2" => libm::exp2(v[0]),
         "lg2" => libm::log2(v[0]),
         "tanh" => libm::tanh(v[0]),
+        "sin" => libm::sin(v[0]),
+        "cos" => libm::cos(v[0]),
         other => panic!("{other} of floats"),
     };
     store(of, value)

@@ -10,8 +10,7 @@ use smallvec::smallvec;
 
 /// Operations whose instructions are approximations.
 fn is_approximate(op: Unary) -> bool {
-    use Unary::{Exp, Exp2, Exp2Normal, Log2Approximate, Reciprocal, Rsqrt, TanhApproximate};
-    matches!(op, Exp | Exp2 | Exp2Normal | Log2Approximate | Reciprocal | Rsqrt | TanhApproximate)
+    matches!(op, Unary::Exp | Unary::Exp2 | Unary::Rsqrt) || op.is_of_single()
 }
 
 /// Reads the printed text with an interpreter written from NVIDIA's manual, and holds every operation

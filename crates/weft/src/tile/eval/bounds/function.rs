@@ -73,6 +73,10 @@ fn error_of(op: Unary, dtype: DType) -> Option<Error> {
         Unary::Reciprocal => units(2.0),
         Unary::Log | Unary::Log2 | Unary::Log1p | Unary::Expm1 => units(3.0),
         Unary::Sin | Unary::Cos | Unary::Erf => units(3.0),
+        // 2^-20.5 for arguments up to 2π, and 2^-14.7 up to 100π.
+        Unary::SinApproximate | Unary::CosApproximate => {
+            Error { units: 6.0, near_zero: true, of_argument: 1.0 }
+        }
         Unary::Tanh => units(4.0),
         // 2^-11 of the result.
         Unary::TanhApproximate => units(4096.0),
@@ -87,12 +91,20 @@ fn error_of(op: Unary, dtype: DType) -> Option<Error> {
     })
 }
 
+/// As far as the approximate sine and cosine follow the true ones; beyond, they are somewhere from -1 to 1.
+const FARTHEST: f64 = 100.0 * core::f64::consts::PI;
+
 /// The bound of a float operation of one operand.
 pub(super) fn unary(op: Unary, dtype: DType, x: Near, z: f64, freedom: Freedom) -> f64 {
     let bound = match op {
+        Unary::SinApproximate | Unary::CosApproximate
+            if x.value.is_finite() && x.value.abs() + x.off > FARTHEST =>
+        {
+            2.0
+        }
         _ if x.is_exact() => 0.0,
         Unary::Neg | Unary::Abs | Unary::Not => return x.off,
-        Unary::Sin | Unary::Cos => x.off.min(2.0),
+        Unary::Sin | Unary::Cos | Unary::SinApproximate | Unary::CosApproximate => x.off.min(2.0),
         Unary::Reciprocal if x.off >= x.value.abs() => f64::INFINITY,
         _ => at_ends(dtype, x, z, |end| scalar::of_real(op, end)),
     };
@@ -202,4 +214,32 @@ pub(super) fn function(
     let error = error.error(dtype, x.value, z.abs() + bound);
     let rounding = rounding(dtype, z.abs() + bound + error, freedom);
     finished(dtype, z, operands, bound + error + rounding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the PTX ISA promises of sines and cosines stays within the bound, and so does any number from -1 to 1
+    /// where it promises nothing.
+    #[test]
+    fn approximate_sines_may_err_as_far_as_the_manual_says() {
+        let freedom = Freedom { times: 1.0, order: false, contraction: false };
+        let bound = |op, value: f64, off| {
+            let z = scalar::of_real(op, value);
+            unary(op, DType::F32, Near { value, off }, z, freedom)
+        };
+        for op in [Unary::SinApproximate, Unary::CosApproximate] {
+            for (times, error) in [(2.0, 2f64.powf(-20.5)), (100.0, 2f64.powf(-14.7))] {
+                let most = times * core::f64::consts::PI;
+                for x in [most, -most] {
+                    let bound = bound(op, x, 0.0);
+                    assert!((error..2.0 * error + 1e-6).contains(&bound), "{op} of {x}: {bound}");
+                }
+                assert!(bound(op, most - 1e-3, 1e-4) >= 1e-4 + error);
+            }
+            assert!(bound(op, 315.0, 0.0) >= 2.0 && bound(op, 1.0, 1e3) >= 2.0);
+            assert!(bound(op, f64::INFINITY, 0.0).is_finite());
+        }
+    }
 }
