@@ -394,14 +394,7 @@ impl Writer<'_, '_, '_, '_> {
                 let op = if approximate { Binary::Div } else { Binary::DivPrecise };
                 self.binary(op, one, x)
             }
-            (name, &[x]) if approximate => {
-                let algorithm = match name {
-                    "sin" => Some(Unary::Sin),
-                    "cos" => Some(Unary::Cos),
-                    _ => None,
-                };
-                self.unary(instruction::approximated_by(name).or(algorithm)?, x)
-            }
+            (name, &[x]) if approximate => self.unary(instruction::approximated_by(name)?, x),
             _ => return None,
         })
     }
