@@ -101,7 +101,8 @@
 //! | [`movement`] | plans of movements, lowered to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
-//! | [`descriptors`] | tensor descriptors as pointers |
+//! | [`descriptors`] | tensor descriptors as pointers or tensor maps |
+//! | [`unplace`] | programs with layouts, without them, for another machine |
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
 //! | [`assign`] | in which layout each value lives: its home |
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
@@ -110,6 +111,7 @@
 //! | [`late`] | products of warpgroups: begun late where registers are scarce |
 //! | [`conversion`] | one movement as a device function |
 //! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
+//! | [`timeline`] | `lane` on a clock: what a round of a loop waits for |
 //! | [`emit`] | prints `lane` as PTX, CUDA and HIP |
 //! | [`compile`] | the stages in order |
 //!
