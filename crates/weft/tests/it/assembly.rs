@@ -307,9 +307,9 @@ fn what_is_not_read_goes_to_ptx_and_cuda_as_it_is() {
 /// as well as the instruction does, or better.
 #[test]
 fn approximate_functions_are_one_instruction() {
-    let functions: [(&str, fn(f32) -> f32); 3] =
-        [("tanh", libm::tanhf), ("sin", libm::sinf), ("cos", libm::cosf)];
-    for (name, function) in functions {
+    type Function = fn(f32) -> f32;
+    let (tanh, sin, cos): (Function, Function, Function) = (libm::tanhf, libm::sinf, libm::cosf);
+    for (name, function) in [("tanh", tanh), ("sin", sin), ("cos", cos)] {
         let asm = format!("{name}.approx.f32 $0, $1;");
         let inputs = [words(0), words(1), words(2)];
         let found = evaluated(&text(&asm, 1, "=r,r,r,r"), [&inputs[0], &inputs[1], &inputs[2]]);
