@@ -178,7 +178,7 @@ const HOUSES: [House; 4] = [
                     "scalar",
                 ],
             ),
-            ("late", &["dtype", "id", "simplify", "tile"]),
+            ("schedule", &["dtype", "id", "simplify", "tile"]),
             (
                 "compile",
                 &[
@@ -191,10 +191,10 @@ const HOUSES: [House; 4] = [
                     "fuse",
                     "id",
                     "lane",
-                    "late",
                     "lower",
                     "memory",
                     "pipeline",
+                    "schedule",
                     "sim",
                     "simplify",
                     "tile",

@@ -108,7 +108,7 @@
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
 //! | [`lower`] | `tile` and homes, lowered to `lane` with `movement` |
 //! | [`simplify`] | small passes over `lane` |
-//! | [`late`] | products of warpgroups: begun late where registers are scarce |
+//! | [`schedule`] | the order of a tile program: loads begun early, products begun late where registers are scarce |
 //! | [`conversion`] | one movement as a device function |
 //! | [`sim`] | runs `lane`, counts, and finds races, faults and deadlocks |
 //! | [`timeline`] | `lane` on a clock: what a round of a loop waits for |
@@ -149,7 +149,7 @@ pub mod assign;
 pub mod factors;
 pub mod lower;
 pub mod simplify;
-pub mod late;
+pub mod schedule;
 pub mod conversion;
 pub mod sim;
 pub mod timeline;

@@ -4,7 +4,7 @@ use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
-use crate::{descriptors, factors, late, pipeline};
+use crate::{descriptors, factors, pipeline, schedule};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub(super) struct Forms<'a> {
     expanded: Option<Rc<Form<'a>>>,
     /// With the factors of products from there, its loads where they are.
     placed: Option<(Factors, Option<Rc<Form<'a>>>)>,
-    /// That one with so many stages.
+    /// That one with so many stages, in the order in which it is compiled.
     ahead: Option<((Factors, u32), Rc<Form<'a>>)>,
 }
 
@@ -51,29 +51,35 @@ impl<'a> Forms<'a> {
     ) -> Result<Result<Rc<Form<'a>>, Futile>, CompileError> {
         let Attempt { factors, stages, .. } = attempt;
         let Some(placed) = self.placed(factors)? else { return Ok(Err(Futile::Factors(factors))) };
-        if stages == 1 {
-            return Ok(Ok(placed));
-        }
         if let Some((of, form)) = &self.ahead
             && *of == (factors, stages)
         {
             return Ok(Ok(Rc::clone(form)));
         }
         let Options { machine, warps, .. } = self.options;
-        let ahead = pipeline::run(&placed.kernel, &placed.facts, machine, *warps, stages);
-        let ahead = match factors {
-            Factors::Mapped { .. } => {
-                let direct = pipeline::direct(ahead.as_ref().unwrap_or(&placed.kernel));
-                direct.ok_or(Futile::Factors(factors))
+        let ahead = if stages == 1 {
+            None
+        } else {
+            let ahead = pipeline::run(&placed.kernel, &placed.facts, machine, *warps, stages);
+            let (ahead, futile) = match factors {
+                Factors::Mapped { .. } => {
+                    let ahead = ahead.as_ref().unwrap_or(&placed.kernel);
+                    (pipeline::direct(ahead), Futile::Factors(factors))
+                }
+                Factors::Shared | Factors::Registers => (ahead, Futile::Pipelines(factors)),
+            };
+            if ahead.is_none() {
+                return Ok(Err(futile));
             }
-            Factors::Shared | Factors::Registers => ahead.ok_or(Futile::Pipelines(factors)),
+            ahead
         };
-        let ahead = match ahead {
-            Ok(ahead) => Rc::new(Form::of(Cow::Owned(ahead), self.options)?),
-            Err(futile) => return Ok(Err(futile)),
+        let early = schedule::early(ahead.as_ref().unwrap_or(&placed.kernel), machine, *warps);
+        let form = match early.or(ahead) {
+            Some(kernel) => Rc::new(Form::of(Cow::Owned(kernel), self.options)?),
+            None => placed,
         };
-        self.ahead = Some(((factors, stages), Rc::clone(&ahead)));
-        Ok(Ok(ahead))
+        self.ahead = Some(((factors, stages), Rc::clone(&form)));
+        Ok(Ok(form))
     }
 
     /// The kernel with its factors from there; nothing where there are none.
@@ -110,7 +116,7 @@ impl<'a> Forms<'a> {
 
     /// The form of a kernel with products of warpgroups, which begin no sooner than registers allow.
     fn late(&self, mut kernel: Kernel) -> Result<Form<'a>, CompileError> {
-        late::run(&mut kernel, &self.options.machine, self.options.warps);
+        schedule::late(&mut kernel, &self.options.machine, self.options.warps);
         Form::of(Cow::Owned(kernel), self.options)
     }
 

@@ -8,7 +8,7 @@ use crate::lane::{Effects, Inst, Program, Region, Value};
 use rustc_hash::FxHashMap;
 
 /// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
-pub(super) const HALF: u32 = 64;
+pub(crate) const HALF: u32 = 64;
 /// Those that a thread is not taken to have more of: an assembler orders operations by the registers that it has.
 const LIKELY: u32 = 128;
 /// The most registers that a thread of NVIDIA's GPUs has. AMD's may have more.

@@ -5,6 +5,8 @@
 //! * `facts`: each value that is no float with its contiguity, divisibility and constancy along each dimension,
 //!   and the number that it is;
 //! * `fused`: the arithmetic of the kernel after products were fused with sums;
+//! * `order TARGET`: the operations that touch memory or move numbers between threads, in the order in which they are
+//!   compiled;
 //! * `homes TARGET`: where each value lives, where each operation runs, and how many elements an access takes;
 //! * `ptx TARGET`, `cuda TARGET`, `hip TARGET`: the compiled kernel in that language.
 //!
@@ -20,7 +22,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::{self, Language, Target};
 use weft::id::Id;
 use weft::tile::{self, Kernel, Module, OpKind};
-use weft::{fuse, ttir};
+use weft::{fuse, schedule, ttir};
 use weft_layout::machine::Machine;
 
 /// What a command makes of a case.
@@ -30,6 +32,7 @@ pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
         ["module"] => module(&case.input),
         ["facts"] => Ok(facts(&read(case)?.kernels[0])),
         ["fused"] => fused(&read(case)?.kernels[0]),
+        ["order", target] => order(case, &read(case)?.kernels[0], target),
         ["homes", target] => homes(case, &read(case)?.kernels[0], target),
         ["ptx", target] => printed(case, Language::Ptx, target),
         ["cuda", target] => printed(case, Language::Cuda, target),
@@ -117,6 +120,22 @@ fn fused(kernel: &Kernel) -> Result<String, String> {
         let operands = op.operands.iter().map(|&operand| fused.value_name(operand));
         let words = [fused.value_name(op.results[0]), "=".into(), what].into_iter().chain(operands);
         lines += &format!("{}\n", words.collect::<Vec<_>>().join(" "));
+    });
+    Ok(lines)
+}
+
+fn order(case: &Case, kernel: &Kernel, target: &str) -> Result<String, String> {
+    let early = schedule::early(kernel, machine(target)?, case.number("warps", 4)?);
+    let Some(early) = early else { return Ok("as it is".into()) };
+    tile::verify(&early).map_err(|errors| format!("{errors}\n{early}"))?;
+    let mut lines = String::new();
+    early.walk(&early.body, &mut |_, op| {
+        let moves = matches!(op.kind, OpKind::Reduce { .. } | OpKind::Dot(_) | OpKind::If);
+        if moves || op.kind.effects().global.any() {
+            let results = op.results.iter().chain(op.operands.first()).take(1);
+            let named: String = results.map(|&value| early.value_name(value)).collect();
+            lines += &format!("{} {named}\n", op.kind.name());
+        }
     });
     Ok(lines)
 }

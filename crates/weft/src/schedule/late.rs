@@ -12,35 +12,25 @@
 //! than a thread has, words would go to the stack and back in each round, which costs more than waiting; there the
 //! product begins in front of the operation that takes its sum.
 
-use crate::dtype::DType;
-use crate::id::IdMap;
+use super::live::{Live, Registers, read};
 use crate::simplify::registers::room_of;
 use crate::tile::effects::{Control, Fence, Tokens};
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, Op, OpKind, Region, Value};
 use weft_layout::machine::Machine;
 
 /// Moves products down whose sums would wait for too long.
-pub fn run(kernel: &mut Kernel, machine: &Machine, warps: u32) {
+pub(super) fn run(kernel: &mut Kernel, machine: &Machine, warps: u32) {
     let threads = machine.lanes() * warps;
     let room = room_of(machine.registers, threads, machine.registers_per_thread).into();
-    let definitions = kernel.definitions();
+    let registers = Registers::of(kernel, machine, warps);
     let mut body = core::mem::take(&mut kernel.body);
-    Late { kernel, definitions, threads: threads.into(), room }.region(&mut body, &Live::default());
+    Late { kernel, registers, room }.region(&mut body, &Live::default());
     kernel.body = body;
-}
-
-/// The values that are live at a place.
-#[derive(Clone, Default)]
-struct Live {
-    values: IdMap<Value, bool>,
-    /// The registers of a thread that they take.
-    words: u64,
 }
 
 struct Late<'a> {
     kernel: &'a mut Kernel,
-    definitions: IdMap<Value, Option<OpId>>,
-    threads: u64,
+    registers: Registers,
     /// The registers that values may take.
     room: u64,
 }
@@ -51,23 +41,16 @@ impl Late<'_> {
         let mut live = behind.clone();
         for index in (0..region.ops.len()).rev() {
             let id = region.ops[index];
-            let inside = core::mem::take(&mut self.kernel.ops[id].regions);
-            if !inside.is_empty() {
-                // What a loop reads is live through all its rounds.
-                let mut around = live.clone();
-                for &result in &self.kernel.ops[id].results {
-                    self.end(&mut around, result);
-                }
-                for value in self.read_inside(&inside) {
-                    self.begin(&mut around, value);
-                }
+            if !self.kernel.ops[id].regions.is_empty() {
+                let around = self.registers.around(self.kernel, id, &live);
+                let inside = core::mem::take(&mut self.kernel.ops[id].regions);
                 let inside = inside.into_iter().map(|mut region| {
                     self.region(&mut region, &around);
                     region
                 });
                 self.kernel.ops[id].regions = inside.collect();
             }
-            self.step_back(id, &mut live);
+            self.registers.step_back(self.kernel, id, &mut live);
         }
         let mut index = 0;
         while index < region.ops.len() {
@@ -86,13 +69,13 @@ impl Late<'_> {
         let is_free = matches!(op.kind, OpKind::WarpgroupDot(_))
             && in_memory(left)
             && in_memory(right)
-            && self.words(addend) == 0;
+            && self.registers.words(self.kernel, addend) == 0;
         if !is_free {
             return None;
         }
         let later = region.ops.iter().enumerate().skip(index + 1);
         let (place, _) =
-            later.into_iter().find(|&(_, &id)| self.read(id).contains(&op.results[0]))?;
+            later.into_iter().find(|&(_, &id)| read(self.kernel, id).contains(&op.results[0]))?;
         let mut between = region.ops[index + 1..place].iter().map(|&id| &self.kernel.ops[id]);
         if !between.all(may_be_passed) {
             return None;
@@ -100,72 +83,12 @@ impl Late<'_> {
         let mut live = behind.clone();
         let mut most = 0;
         for at in (index + 1..region.ops.len()).rev() {
-            self.step_back(region.ops[at], &mut live);
+            self.registers.step_back(self.kernel, region.ops[at], &mut live);
             if at < place {
                 most = most.max(live.words);
             }
         }
         (most > self.room).then_some(place)
-    }
-
-    fn step_back(&self, id: OpId, live: &mut Live) {
-        self.kernel.ops[id].results.iter().for_each(|&value| self.end(live, value));
-        self.read(id).into_iter().for_each(|value| self.begin(live, value));
-    }
-
-    fn begin(&self, live: &mut Live, value: Value) {
-        if !core::mem::replace(live.values.entry(value), true) {
-            live.words += self.words(value);
-        }
-    }
-
-    fn end(&self, live: &mut Live, value: Value) {
-        if core::mem::take(live.values.entry(value)) {
-            live.words -= self.words(value);
-        }
-    }
-
-    /// What an operation reads, and those inside it from outside of them.
-    fn read(&self, id: OpId) -> Vec<Value> {
-        let Op { operands, regions, .. } = &self.kernel.ops[id];
-        [&operands[..], &self.read_inside(regions)].concat()
-    }
-
-    fn read_inside(&self, regions: &[Region]) -> Vec<Value> {
-        let (mut read, mut own) = (Vec::new(), IdMap::<Value, bool>::default());
-        for region in regions {
-            region.params.iter().for_each(|&param| own.set(param, true));
-            self.kernel.walk(region, &mut |_, op| {
-                read.extend(&op.operands);
-                let params = op.regions.iter().flat_map(|region| &region.params);
-                op.results.iter().chain(params).for_each(|&value| own.set(value, true));
-            });
-        }
-        read.retain(|&value| !own[value]);
-        read
-    }
-
-    /// The registers of a thread that a value takes: none if it is in memory, a truth value, an address, or made of
-    /// fewer elements.
-    fn words(&self, value: Value) -> u64 {
-        let ty = self.kernel.ty(value);
-        let dtype = ty.dtype();
-        let made = self.definitions[value].map(|id| &self.kernel.ops[id].kind);
-        let is_free = matches!(
-            made,
-            Some(
-                OpKind::Constant(_)
-                    | OpKind::Splat
-                    | OpKind::Broadcast
-                    | OpKind::ExpandDims { .. }
-                    | OpKind::MakeRange { .. }
-            )
-        );
-        let is_number = ty.is_tensor() && ty.element.pointee().is_none() && dtype != DType::I1;
-        if is_free || !is_number || ty.memory().is_some() || ty.is_descriptor() {
-            return 0;
-        }
-        (ty.elements() * u64::from(dtype.bytes())).div_ceil(4 * self.threads)
     }
 }
 
