@@ -16,7 +16,7 @@
 //! The program keeps its meaning. How the memory is laid out is decided later, when it is known who writes
 //! it ([`assign::run`](crate::assign::run)).
 
-use crate::assign::warpgroup_instruction;
+use crate::assign::{readable_axes, warpgroup_instruction};
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::prune;
@@ -149,22 +149,21 @@ impl Search<'_> {
         }
     }
 
-    /// Whether matrix units can read a factor as it will lie in memory, whose summed axis this is: numbers of
-    /// two bytes along either axis, others along the summed one alone. Computed ones are stored along that;
-    /// loaded ones of four bytes that lie along the other axis had to be copied one by one, which on an H200
-    /// took more than twice the time of a product by the instructions of a warp.
+    /// Whether matrix units can read a factor as it will lie in memory, whose summed axis this is. Computed ones are
+    /// stored along an axis that can be read; loaded ones of four bytes that lie along the other axis had to be copied
+    /// one by one, which on an H200 took more than twice the time of a product by the instructions of a warp.
     fn is_readable(&self, stored: &Stored, summed: usize) -> bool {
         let ty = self.kernel.ty(stored.tensor);
         let bytes = u64::from(ty.dtype().bytes());
         let rows = |axis: usize| ty.shape[axis] * bytes >= LEAST_ROW_BYTES;
         let summed = stored.axis(summed);
-        let is_free = self.along[stored.tensor].is_none_or(|along| along == summed);
-        match (bytes, self.contiguous(stored.tensor)) {
-            (2, Some(axis)) => rows(axis),
-            (2, None) => rows(0) && rows(1),
-            (_, None) => rows(summed) && is_free,
-            (_, along) => along == Some(summed) && rows(summed) && is_free,
-        }
+        let is_free = bytes == 2 || self.along[stored.tensor].is_none_or(|along| along == summed);
+        let mut axes = readable_axes(ty.dtype(), summed);
+        let fits = match self.contiguous(stored.tensor) {
+            Some(along) => axes.any(|axis| axis == along) && rows(along),
+            None => axes.all(rows),
+        };
+        fits && is_free
     }
 
     /// The axis along which a loaded tensor lies in global memory, which is how it is copied; none where it is

@@ -68,8 +68,8 @@ const UNKNOWN: u64 = 1 << 34;
 /// is added to the base, of the place that another one or more made.
 const ADDRESS: u64 = 2;
 
-/// The least that a line costs of which a store writes parts of sectors, in halves of a sector's price: it leaves
-/// the multiprocessor by itself. Measured on an H100: 4096 blocks that store words 64 bytes apart and 128 bytes
+/// The least that a line costs that a store writes, in whole sectors or parts of them, in halves of a sector's price: it
+/// leaves the multiprocessor by itself. Measured on an H100: 4096 blocks that store words 64 bytes apart and 128 bytes
 /// apart, in two sectors and in one of each line, take 4.06 and 5.59 µs, which is 2.7 cycles a line; loads take as
 /// long either way. Of whole sectors, as fragments of matrices fill them, lines cost as much: on an H200, a loop that
 /// stores a state of 64 x 64 of f32 in four warps each round took 170 µs with them and 123 µs with longer rows.

@@ -10,14 +10,13 @@ use super::anchors::Anchors;
 use super::candidates::Candidates;
 use super::classes::find_free;
 use super::layouts::{LayoutId, Layouts, Plans, Task};
-use super::near::Near;
+use super::near::{Near, readable_axes};
 use super::pbqp::NEVER;
 use super::price::{MovementId, Prices};
 use super::problem::{Carrier, Port, Problem, UnitId, What, bits_of};
 use super::product::Candidate;
 use super::{AssignError, Assignment, Block, Pin, Reason, greedy, pins};
 use crate::axis::AxisFacts;
-use crate::dtype::DType;
 use crate::tile::{Kernel, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -312,19 +311,13 @@ fn times(price: u64, times: u64) -> u64 {
     if price >= NEVER { NEVER } else { price.saturating_mul(times).min(NEVER) }
 }
 
-/// What a label of a unit costs by itself: the instructions and sectors of an access, the arithmetic of a
-/// product and of element-wise operations, and registers beyond those that a thread can spare.
 /// A price with a hundredth of a cycle for each instruction: of accesses that take as long the fewer are better.
 fn few((price, instructions): (u64, u64)) -> u64 {
     price + instructions
 }
 
-/// The axes along which the rows of a factor may lie that is in memory: those of two bytes along either, others along
-/// the one over which the product sums.
-fn readable(dtype: DType, summed: usize) -> impl Iterator<Item = usize> {
-    (0..2).filter(move |&axis| dtype.bytes() == 2 || axis == summed)
-}
-
+/// What a label of a unit costs by itself: the instructions and sectors of an access, the arithmetic of a
+/// product and of element-wise operations, and registers beyond those that a thread can spare.
 fn own_price(
     problem: &Problem<'_>,
     anchors: Anchors<'_>,
@@ -362,7 +355,7 @@ fn own_price(
             let mut fills = 0_u64;
             for &(fill, summed) in &data.fills {
                 let dtype = problem.kernel.ty(problem.kernel.ops[fill].operands[0]).dtype();
-                let price = readable(dtype, summed).map(|axis| {
+                let price = readable_axes(dtype, summed).map(|axis| {
                     let near = Near::along(&data.shape, axis, dtype);
                     few(near.price(Kind::Store, layouts.get(label), anchors.block))
                 });

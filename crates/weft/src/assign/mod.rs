@@ -63,6 +63,7 @@ pub use choose::Total;
 pub use encode::encode;
 pub use home::{Buffers, Home};
 pub use layouts::{LayoutId, Layouts, Plans, Task};
+pub(crate) use near::readable_axes;
 pub use pins::Pin;
 pub use product::{Candidate, Matrix, Product, Warpgroup, candidates, warpgroup_instruction};
 pub use review::{Judged, Review};

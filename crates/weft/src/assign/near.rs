@@ -18,6 +18,12 @@ use weft_layout::space::{LANE, REGISTER};
 const WORD: u64 = 4;
 /// The most matrices that one instruction moves.
 const MOST_MATRICES: u64 = 4;
+
+/// The axes along which the rows of a factor may lie that the matrix units of a warpgroup read: those of two bytes along
+/// either, others along the one over which the product sums.
+pub(crate) fn readable_axes(dtype: DType, summed: usize) -> impl Iterator<Item = usize> {
+    (0..2).filter(move |&axis| dtype.bytes() == 2 || axis == summed)
+}
 /// The logarithm of the elements in a row of a matrix.
 const ROW_LOG2: usize = 3;
 

@@ -46,6 +46,13 @@ tt.func public @rows(%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}) {{
     )
 }
 
+/// A layout of 64 x 64 numbers in four warps.
+fn square(registers: &[u64], lanes: [u64; 5], warps: [u64; 2]) -> Layout {
+    let ins = Space::hardware(registers.len() as u32, 5, 2, 0).unwrap();
+    let bases = [registers, &lanes, &warps].concat();
+    Layout::new(ins, Space::tensor(&[64, 64]).unwrap(), &bases).unwrap()
+}
+
 /// What it is said to cost to load what a copy brought is what the load costs in the swizzle that suits it best: by
 /// whole vectors, by matrix moves of rows and of columns, and one by one.
 #[test]
@@ -53,21 +60,16 @@ fn what_copies_brought_is_loaded_at_the_stated_price() {
     let machine = Machine::by_name("sm_90").unwrap();
     let budget = Budget::default();
     let block = Block { machine, warps: 4, shared_byte: 0, budget: &budget };
-    let layout = |registers: &[u64], lanes: [u64; 5], warps: [u64; 2]| {
-        let ins = Space::hardware(registers.len() as u32, 5, 2, 0).unwrap();
-        let bases = [registers, &lanes, &warps].concat();
-        Layout::new(ins, Space::tensor(&[64, 64]).unwrap(), &bases).unwrap()
-    };
     let [c0, c1, c2, c3, c4, c5] = [0, 1, 2, 3, 4, 5].map(|bit| 1_u64 << bit);
     let [r0, r1, r2, r3, r4, r5] = [0, 1, 2, 3, 4, 5].map(|bit| 64_u64 << bit);
     let layouts = [
-        layout(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]),
-        layout(&[c0, c1, r3, r4, r5], [c2, c3, c4, c5, r0], [r1, r2]),
-        layout(&[c2, c3, c4, c5, r3], [c0, c1, r0, r1, r2], [r4, r5]),
-        layout(&[c0, c3, c4, c5, r3], [c1, c2, r0, r1, r2], [r4, r5]),
-        layout(&[c0, c1, c4, c5, r3], [c2, c3, r0, r1, r2], [r4, r5]),
-        layout(&[r0, r3, c3, c4, c5], [r1, r2, c0, c1, c2], [r4, r5]),
-        layout(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]),
+        square(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]),
+        square(&[c0, c1, r3, r4, r5], [c2, c3, c4, c5, r0], [r1, r2]),
+        square(&[c2, c3, c4, c5, r3], [c0, c1, r0, r1, r2], [r4, r5]),
+        square(&[c0, c3, c4, c5, r3], [c1, c2, r0, r1, r2], [r4, r5]),
+        square(&[c0, c1, c4, c5, r3], [c2, c3, r0, r1, r2], [r4, r5]),
+        square(&[r0, r3, c3, c4, c5], [r1, r2, c0, c1, c2], [r4, r5]),
+        square(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]),
     ];
     let mut seen = 0;
     // Of every second element none has a neighbour, so that the buffer may have them in any order.
@@ -113,20 +115,15 @@ fn factors_are_put_into_memory_at_the_stated_price() {
     let machine = Machine::by_name("sm_90").unwrap();
     let budget = Budget::default();
     let block = Block { machine, warps: 4, shared_byte: 0, budget: &budget };
-    let layout = |registers: &[u64], lanes: [u64; 5], warps: [u64; 2]| {
-        let ins = Space::hardware(registers.len() as u32, 5, 2, 0).unwrap();
-        let bases = [registers, &lanes, &warps].concat();
-        Layout::new(ins, Space::tensor(&[64, 64]).unwrap(), &bases).unwrap()
-    };
     let [c0, c1, c2, c3, c4, c5] = [0, 1, 2, 3, 4, 5].map(|bit| 1_u64 << bit);
     let [r0, r1, r2, r3, r4, r5] = [0, 1, 2, 3, 4, 5].map(|bit| 64_u64 << bit);
     // Vectors of eight and of four, a product's sums, single elements along the row and across.
     let layouts = [
-        (layout(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]), true),
-        (layout(&[c0, c1, r3, r4, r5], [c2, c3, c4, c5, r0], [r1, r2]), true),
-        (layout(&[c0, r3, c3, c4, c5], [c1, c2, r0, r1, r2], [r4, r5]), true),
-        (layout(&[r3, r4, r5, c5, r2], [c0, c1, c2, c3, c4], [r0, r1]), false),
-        (layout(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]), false),
+        (square(&[c0, c1, c2, r4, r5], [c3, c4, c5, r0, r1], [r2, r3]), true),
+        (square(&[c0, c1, r3, r4, r5], [c2, c3, c4, c5, r0], [r1, r2]), true),
+        (square(&[c0, r3, c3, c4, c5], [c1, c2, r0, r1, r2], [r4, r5]), true),
+        (square(&[r3, r4, r5, c5, r2], [c0, c1, c2, c3, c4], [r0, r1]), false),
+        (square(&[r0, r1, r2, r3, r4], [c0, c1, c2, c3, c4], [c5, r5]), false),
     ];
     for (layout, is_exact) in &layouts {
         let near = Near::along(&[64, 64], 1, DType::BF16);
