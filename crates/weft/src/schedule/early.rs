@@ -6,9 +6,9 @@
 //! %y = load %q              %s = reduce %x
 //! ```
 //!
-//! What moves numbers between threads meets at a barrier, where all wait for what was loaded, and an assembler moves no
-//! load across a barrier. A load behind one waits for memory a second time, and the more a block has under way at
-//! once, the fewer blocks fill the bandwidth. So a load goes up in front of the first operation of its stretch that waits
+//! Where numbers move between threads, these meet at a barrier and wait for what was loaded; and an assembler moves no
+//! load across a barrier. So the block waits for memory again for a load behind it, and has fewer bytes under way
+//! at once than it could. Therefore a load goes up in front of the first operation of its stretch that waits
 //! for others, with what computes its addresses, as far as registers hold what it brings: no fewer blocks shall run for
 //! it than would, or no fewer than half of the warps that can.
 //!
@@ -88,7 +88,8 @@ fn room(machine: &Machine, warps: u32, peak: u64) -> u64 {
     let of_each = |blocks: u32| {
         u64::from(room_of(machine.registers / blocks, threads, machine.registers_per_thread))
     };
-    let blocks = (1..=machine.registers).take_while(|&blocks| of_each(blocks) >= peak).last();
+    let most = machine.registers / threads.max(1);
+    let blocks = (1..=most).take_while(|&blocks| of_each(blocks) >= peak).last();
     let half = room_of(machine.registers, threads, HALF);
     of_each(blocks.unwrap_or(1)).max(half.into())
 }

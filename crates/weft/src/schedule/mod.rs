@@ -7,12 +7,14 @@ mod live;
 use crate::tile::Kernel;
 use weft_layout::machine::Machine;
 
-/// Moves products of warpgroups down whose sums would wait for too long: see the file.
+/// Moves products of warpgroups down to the first use of their sums, where a thread's registers would not hold these
+/// until then.
 pub fn late(kernel: &mut Kernel, machine: &Machine, warps: u32) {
     late::run(kernel, machine, warps);
 }
 
-/// The kernel with loads further up, in front of what waits for others; nothing where none can move.
+/// The kernel with loads in front of what waits for other loads, as far as a thread's registers hold what they bring;
+/// nothing where none can move.
 pub fn early(kernel: &Kernel, machine: &Machine, warps: u32) -> Option<Kernel> {
     early::run(kernel, machine, warps)
 }
