@@ -6,8 +6,11 @@
 Needs a GPU, PyTorch, Triton, timm and transformers; models are built from their configurations, with
 random weights, and nothing is fetched. A program runs in two fresh processes, one for each compiler,
 with empty caches, and Inductor compiles in the process itself, where `weft.triton.install()` was called
-(its worker processes would not know of it). Which configuration of a kernel runs is Inductor's choice,
-on each side by its own measurements.
+(its worker processes would not know of it).
+
+Which configuration of a kernel runs is Inductor's choice, by its own measurements, and on the first side
+alone: the second runs what the first chose, where it has it. With `--own-choices` each side runs what
+it chose; then two equal sides differ by half in single kernels, as `--compilers triton,triton` shows.
 
 A kernel's time is the median over `--iterations` steps as the profiler saw it, the mean over its launches
 in a step where there are several. Kernels below 3 µs under both compilers are left out of every mean
@@ -676,9 +679,10 @@ def spelled(config):
     return f"{sizes}, {config.num_warps} warps"
 
 
-def watch_inductor(gpu, choices, tuned):
+def watch_inductor(gpu, wanted, choices, tuned):
     """Has what Inductor compiled alone on the GPU while it runs, so that it measures configurations by
-    themselves; keeps which one it chose of each kernel that has several, and the microseconds of all of them."""
+    themselves; keeps which one runs of each kernel that has several, the wanted one where there is one, and the
+    microseconds of all of them."""
     from torch._inductor.output_code import CompiledFxGraph
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
@@ -698,9 +702,13 @@ def watch_inductor(gpu, choices, tuned):
         return times
 
     def chosen(kernel, *arguments, **keywords):
+        name = kernel.fn.__name__
+        given = [launcher for launcher in kernel.launchers if spelled(launcher.config) == wanted.get(name)]
         result = choose(kernel, *arguments, **keywords)
+        if given:
+            kernel.launchers = given[:1]
         with contextlib.suppress(AttributeError, IndexError):
-            choices[kernel.fn.__name__] = spelled(kernel.launchers[0].config)
+            choices[name] = spelled(kernel.launchers[0].config)
         return result
 
     CompiledFxGraph.__call__ = ran
@@ -760,6 +768,8 @@ def of_this_file(gpu, is_first):
         stamp(case.name)
         try:
             case.launch()
+            # It is timed on a stream of its own, which does not wait for what is still being drawn on this one.
+            torch.cuda.synchronize()
             with gpu.alone():
                 micros = triton.testing.do_bench_cudagraph(case.launch, rep=20, return_mode="median") * 1e3
                 outputs = [sample(tensor) for tensor in case.outputs]
@@ -809,7 +819,8 @@ def side(options):
     if name == "kernels":
         kernels, step, results, failed = of_this_file(gpu, options.first)
     else:
-        watch_inductor(gpu, choices, tuned)
+        wanted = json.loads(options.choices.read_text())["choices"] if options.choices else {}
+        watch_inductor(gpu, wanted, choices, tuned)
         kernels, step, results = of_inductor(PROGRAMS[name], gpu, options.first, options.iterations)
     stamp("writing")
     modules, by_llvm = made_by_triton(Path(os.environ["TRITON_CACHE_DIR"]))
@@ -841,8 +852,8 @@ class Run(NamedTuple):
     seconds: float
 
 
-def run_side(name, compiler, number, options, folder, until):
-    """Starts a process for one side and waits for it."""
+def run_side(name, compiler, number, options, folder, until, first):
+    """Starts a process for one side and waits for it; before that for the first side, whose choices it takes."""
     output = folder / f"{name}.{number}.json"
     environment = dict(
         os.environ,
@@ -859,6 +870,8 @@ def run_side(name, compiler, number, options, folder, until):
     )
     command = [sys.executable, __file__, "--side", "--programs", name, "--compilers", compiler]
     command += ["--first"] if number == 0 else []
+    if first is not None and first.result().seen is not None:
+        command += ["--choices", str(folder / f"{name}.0.json")]
     command += ["--folder", str(folder), "--output", str(output), "--iterations", str(options.iterations)]
     start = time.monotonic()
     left = until - start
@@ -1049,7 +1062,8 @@ def measurement(what, options, columns, rows):
         versions.insert(0, f"weft {importlib.metadata.version('weft')}")
     return {
         "what": what,
-        "command": f"python docs/measurements/torch_compile.py --compilers {','.join(options.compilers)}",
+        "command": f"python docs/measurements/torch_compile.py --compilers {','.join(options.compilers)}"
+        + (" --own-choices" if options.own_choices else ""),
         "versions": ", ".join(versions),
         "machine": torch.cuda.get_device_name(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
@@ -1062,8 +1076,14 @@ def write(options, labels, columns, rows, all_found):
     """The table, and a file of all kernels beside it."""
     what = (
         f"GPU time of kernels from {LEAST_US:g} µs on that torch.compile makes, medians of {options.iterations} "
-        "steps, both compilers in one run; a ratio above 1 means that the second is faster, and its mean is "
-        "geometric; kernels' sums and steps are of one step"
+        "steps, both compilers in one run, "
+        + (
+            "each in the configurations that Inductor chose with it; "
+            if options.own_choices
+            else "in the configurations that Inductor chose with the first; "
+        )
+        + "a ratio above 1 means that the second is faster, and its mean is geometric; kernels' sums and steps are "
+        "of one step"
     )
     options.output.write_text(
         json.dumps(measurement(what, options, columns, rows), indent=2, ensure_ascii=False) + "\n"
@@ -1127,6 +1147,9 @@ def main():
     parser.add_argument(
         "--compilers", type=lambda text: text.split(","), default=["triton", "weft"], help="two of triton and weft"
     )
+    parser.add_argument(
+        "--own-choices", action="store_true", help="each side runs the configurations that it chose itself"
+    )
     parser.add_argument("--iterations", type=int, default=20, help="steps that are timed")
     parser.add_argument("--workers", type=int, help="processes at a time; as many as cores, at most 16")
     parser.add_argument("--seconds", type=float, default=480, help="how long all of it may take")
@@ -1135,6 +1158,7 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="whole errors, and where the time went")
     parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--choices", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.side:
@@ -1152,12 +1176,15 @@ def main():
         folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         pool = stack.enter_context(ThreadPoolExecutor(workers))
+
+        def begin(name, number, waits_for=None):
+            compiler = options.compilers[number]
+            return pool.submit(run_side, name, compiler, number, options, folder, until, waits_for)
+
+        # All first sides stand in front of the second ones, which may wait for them.
+        ones = {name: begin(name, 0) for name in options.programs}
         begun = {
-            name: [
-                pool.submit(run_side, name, compiler, number, options, folder, until)
-                for number, compiler in enumerate(options.compilers)
-            ]
-            for name in options.programs
+            name: (one, begin(name, 1, None if options.own_choices else one)) for name, one in ones.items()
         }
         for name, futures in begun.items():
             runs = [future.result() for future in futures]

@@ -118,6 +118,7 @@ const HOUSES: [House; 4] = [
             ("axis", &["budget", "dtype", "id", "scalar", "tile"]),
             ("fuse", &["dtype", "id", "scalar", "tile"]),
             ("descriptors", &["atomic", "axis", "cache", "dtype", "id", "lane", "scalar", "tile"]),
+            ("once", &["axis", "id", "tile"]),
             ("prune", &["id", "tile"]),
             ("unplace", &["id", "prune", "tile"]),
             ("factors", &["assign", "axis", "id", "prune", "tile"]),
@@ -178,7 +179,7 @@ const HOUSES: [House; 4] = [
                     "scalar",
                 ],
             ),
-            ("schedule", &["dtype", "id", "simplify", "tile"]),
+            ("schedule", &["cache", "dtype", "id", "simplify", "tile"]),
             (
                 "compile",
                 &[
@@ -193,6 +194,7 @@ const HOUSES: [House; 4] = [
                     "lane",
                     "lower",
                     "memory",
+                    "once",
                     "pipeline",
                     "schedule",
                     "sim",

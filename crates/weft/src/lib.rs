@@ -102,6 +102,7 @@
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
 //! | [`descriptors`] | tensor descriptors as pointers or tensor maps |
+//! | [`once`] | loops that run once at most, as their bodies |
 //! | [`unplace`] | programs with layouts, without them, for another machine |
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
 //! | [`assign`] | in which layout each value lives: its home |
@@ -142,6 +143,7 @@ pub mod movement;
 pub mod axis;
 pub mod fuse;
 pub mod descriptors;
+pub mod once;
 mod prune;
 pub mod unplace;
 pub mod pipeline;

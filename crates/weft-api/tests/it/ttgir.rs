@@ -234,10 +234,11 @@ fn memory_is_used_as_it_was_made() {
     let message = refused(
         "    %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
     %m = ttg.local_alloc : () -> !ttg.memdesc<32x64xf32, #shared, #smem, mutable>
     %left = ttg.memdesc_subslice %m[0, 0] : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
     %right = ttg.memdesc_subslice %m[0, 32] : !ttg.memdesc<32x64xf32, #shared, #smem, mutable> -> !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
-    %r = scf.for %i = %zero to %one step %one iter_args(%n = %left) -> (!ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>) : i32 {
+    %r = scf.for %i = %zero to %two step %one iter_args(%n = %left) -> (!ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>) : i32 {
       scf.yield %right : !ttg.memdesc<32x32xf32, #shared, #smem, mutable, 32x64>
     }",
     );

@@ -373,11 +373,12 @@ impl AxisFacts {
                 let counter = self.facts[bounds[0]]
                     .divisibility_everywhere()
                     .min(self.facts[bounds[2]].divisibility_everywhere());
+                let multiple = counter;
                 let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
                 // In a round the counter is below the upper bound.
                 let [low, high, step] = [0, 1, 2].map(|bound| self.facts[bounds[bound]].range);
                 let range = if step.low > 0 && low.low < high.high {
-                    low.counted_up_to(high)
+                    low.counted_up_to(high, step, multiple)
                 } else {
                     counter.range
                 };
@@ -586,7 +587,7 @@ impl AxisFacts {
                 _ => Facts::unknown(ty),
             },
             OpKind::Compare(compare) => match (facts(0), facts(1)) {
-                (Some(x), Some(y)) => comparison(*compare, x, y, ty),
+                (Some(x), Some(y)) => comparison(*compare, x, y, kernel.ty(op.operands[0]), ty),
                 _ => Facts::unknown(ty),
             },
             OpKind::Select => match (facts(0), facts(1), facts(2)) {

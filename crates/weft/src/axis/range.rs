@@ -19,7 +19,7 @@
 //! remainders are then numbers of blocks again, and so is what groups of a constant size are put together
 //! from: a quotient times that size, plus the number of a block (`group * 8 + pid % rest`).
 
-use crate::scalar::{Binary, Cast};
+use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::Type;
 
 /// The largest factor of a program id that is taken for the elements of a block: the most elements of a
@@ -78,10 +78,26 @@ impl Range {
         Self { counts_blocks: true, ..Self::new(1, most) }
     }
 
-    /// What counts up from a number of this interval to below one of another. From the number of a block on
-    /// these are numbers of blocks, or of tiles that blocks take in turn.
-    pub(super) fn counted_up_to(self, end: Self) -> Self {
-        Self { high: end.high - 1, ..self }
+    /// What counts up by positive steps from a number of this interval to below one of another, if all that is counted
+    /// are multiples of `multiple`. From the number of a block on these are numbers of blocks, or of tiles
+    /// that blocks take in turn.
+    pub(super) fn counted_up_to(self, end: Self, step: Self, multiple: u64) -> Self {
+        // Counting from 0 to 2048 by 8 ends with 2040.
+        let last = |first: i64, step: i64| {
+            let passed =
+                (i128::from(end.high) - 1 - i128::from(first)).rem_euclid(i128::from(step));
+            end.high - 1 - passed as i64
+        };
+        let mut high = end.high - 1;
+        if self.low == self.high && step.low == step.high {
+            high = last(self.low, step.low);
+        }
+        match i64::try_from(multiple) {
+            Ok(multiple) if multiple > 0 => high = high.min(last(0, multiple)),
+            _ => {}
+        }
+        // Where the interval of the first numbers holds no multiple, nothing is counted.
+        Self { high: high.max(self.low), ..self }
     }
 
     /// The integers of the interval that the type has.
@@ -102,6 +118,36 @@ impl Range {
             high: self.high.max(other.high),
             counts_blocks: self.counts_blocks && other.counts_blocks,
             is_quotient: self.is_quotient && other.is_quotient,
+        }
+    }
+
+    /// What a comparison of integers gives, if it gives the same for all of both intervals.
+    pub(super) fn compared(op: Compare, x: Self, y: Self) -> Option<bool> {
+        let less = |x: Self, y: Self| match () {
+            () if x.high < y.low => Some(true),
+            () if x.low >= y.high => Some(false),
+            () => None,
+        };
+        let not = |truth: Option<bool>| truth.map(|truth| !truth);
+        let naturals = x.is_natural() && y.is_natural();
+        match op {
+            Compare::Eq | Compare::Ne => {
+                let equal = match () {
+                    () if x.high < y.low || y.high < x.low => Some(false),
+                    () if x.low == x.high && x.low == y.low && x.high == y.high => Some(true),
+                    () => None,
+                };
+                if op == Compare::Eq { equal } else { not(equal) }
+            }
+            Compare::Slt => less(x, y),
+            Compare::Sge => not(less(x, y)),
+            Compare::Sgt => less(y, x),
+            Compare::Sle => not(less(y, x)),
+            Compare::Ult if naturals => less(x, y),
+            Compare::Uge if naturals => not(less(x, y)),
+            Compare::Ugt if naturals => less(y, x),
+            Compare::Ule if naturals => not(less(y, x)),
+            _ => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What operations do to facts.
 
 use super::{Dim, Facts, MOST, Range, Strides};
+use crate::dtype::DType;
 use crate::scalar::Compare;
 use crate::tile::Type;
 
@@ -181,10 +182,17 @@ pub(super) fn pointwise(x: &Facts, y: &Facts, divisibility: impl Fn(u64, u64) ->
     })
 }
 
-/// Where `x` counts up over a run and `y` is constant over it, and both are multiples of the run's
-/// length, the whole run lies on one side of `y`: `x < y` and `x >= y` are constant over it, and with
-/// the sides exchanged `>` and `<=`.
-pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, ty: &Type) -> Facts {
+/// Where the intervals of `x` and `y`, of which `compared` is the type, decide it, the answer is one constant. Where `x`
+/// counts up over a run and `y` is constant over it, and both are multiples of the run's length, the whole run lies on
+/// one side of `y`: `x < y` and `x >= y` are constant over it, and with the sides exchanged `>` and `<=`.
+pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, compared: &Type, ty: &Type) -> Facts {
+    // A truth value is 0 and 1 here, and 0 and -1 to comparisons of signed numbers.
+    if compared.dtype().is_int()
+        && compared.dtype() != DType::I1
+        && let Some(truth) = Range::compared(op, x.range, y.range)
+    {
+        return Facts::uniform(ty, lowest_bit(truth.into()), Some(truth.into()));
+    }
     let (counting, fixed) = match op {
         Compare::Slt | Compare::Sge | Compare::Ult | Compare::Uge => (x, y),
         Compare::Sgt | Compare::Sle | Compare::Ugt | Compare::Ule => (y, x),

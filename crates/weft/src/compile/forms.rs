@@ -4,7 +4,7 @@ use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
-use crate::{descriptors, factors, pipeline, schedule};
+use crate::{descriptors, factors, once, pipeline, schedule};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -20,10 +20,14 @@ impl<'a> Form<'a> {
         Ok(Self { kernel, facts })
     }
 
-    /// The kernel with pointers where it has tensor descriptors.
+    /// The kernel with pointers where it has tensor descriptors, and without loops that run once at most.
     pub(super) fn expanded(kernel: &'a Kernel, options: &Options) -> Result<Self, CompileError> {
         let expanded = descriptors::run(kernel, &[]).map_or(Cow::Borrowed(kernel), Cow::Owned);
-        Self::of(expanded, options)
+        let form = Self::of(expanded, options)?;
+        match once::run(&form.kernel, &form.facts) {
+            Some(kernel) => Self::of(Cow::Owned(kernel), options),
+            None => Ok(form),
+        }
     }
 }
 

@@ -466,6 +466,9 @@ impl Builder {
         if let Some(truth) = self.self_comparison(op, x, y) {
             return truth;
         }
+        if let Some(truth) = self.beyond_infinity(op, x, y) {
+            return truth;
+        }
         self.pure(Op::Compare(op), smallvec![x, y], DType::I1)
     }
 

@@ -28,6 +28,18 @@ impl Builder {
         self.is_ordered(x, DEPTH).then(|| self.constant(DType::I1, truth))
     }
 
+    /// Whether a float is above infinity or below minus infinity: none is, and NaN is not either.
+    pub(super) fn beyond_infinity(&mut self, op: Compare, x: Value, y: Value) -> Option<Value> {
+        let (less, greater) = match op {
+            Compare::Olt => (x, y),
+            Compare::Ogt => (y, x),
+            _ => return None,
+        };
+        let is = |value: Value, number: f64| self.float(value).is_some_and(|it| it == number);
+        let never = is(less, f64::INFINITY) || is(greater, f64::NEG_INFINITY);
+        never.then(|| self.constant(DType::I1, 0))
+    }
+
     /// Whether a float is known never to be NaN.
     fn is_ordered(&self, value: Value, depth: u32) -> bool {
         if let Some(number) = self.float(value) {

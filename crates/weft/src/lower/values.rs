@@ -484,6 +484,9 @@ impl Lowerer<'_> {
                 let value = math::directed(&mut self.build, *op, *rounding, operands);
                 value.unwrap_or_else(|| self.build.constant(ty.dtype(), 0))
             }
+            (OpKind::Compare(_), _) if let Some(truth) = self.facts.get(result).constant => {
+                self.build.constant(DType::I1, truth)
+            }
             (OpKind::Compare(compare), &[x, y]) if self.is_natural(op.operands[0]) => {
                 self.build.natural_comparison(*compare, x, y)
             }

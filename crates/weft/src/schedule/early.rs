@@ -12,9 +12,13 @@
 //! for others, with what computes its addresses, as far as registers hold what it brings: no fewer blocks shall run for
 //! it than would, or no fewer than half of the warps that can.
 //!
+//! What was loaded already is in a cache, and need not begin early. Where registers hold it until then, it is not loaded
+//! again at all: a kernel that looks at its row twice keeps the row.
+//!
 //! A stretch ends where something writes global memory, orders accesses, has copies under way, or branches.
 
 use super::live::{Live, Registers};
+use super::same::Same;
 use crate::id::IdMap;
 use crate::simplify::registers::{HALF, room_of};
 use crate::tile::effects::{Control, Fence, Tokens};
@@ -31,17 +35,34 @@ pub(super) fn run(kernel: &Kernel, machine: &Machine, warps: u32) -> Option<Kern
     let registers = Registers::of(kernel, machine, warps);
     let mut regions = Vec::new();
     profile(kernel, &registers, (None, 0), &Live::default(), &mut regions);
-    let peak = regions.iter().flat_map(|(_, live)| live).max().copied().unwrap_or(0);
-    let room = room(machine, warps, peak);
+    let room = room(machine, warps, peak(kernel, &regions));
     let mut result: Option<Kernel> = None;
+    let same = Same::of(kernel);
+    let mut kept = IdMap::default();
     for (at, live) in regions {
         let ops = region_of(kernel, at).ops.clone();
-        let mut stretch = Stretch { kernel, registers: &registers, room, ops, live };
+        let mut stretch = Stretch {
+            kernel,
+            registers: &registers,
+            same: &same,
+            room,
+            ops,
+            live,
+            kept: &mut kept,
+        };
         if stretch.order() {
             let result = result.get_or_insert_with(|| kernel.clone());
             match at {
                 (Some(owner), number) => result.ops[owner].regions[number].ops = stretch.ops,
                 (None, _) => result.body.ops = stretch.ops,
+            }
+        }
+    }
+    if let Some(result) = &mut result {
+        let ids: Vec<OpId> = result.ops.keys().collect();
+        for id in ids {
+            for operand in &mut result.ops[id].operands {
+                *operand = kept[*operand].unwrap_or(*operand);
             }
         }
     }
@@ -81,6 +102,24 @@ fn profile(
     found.push((place, words));
 }
 
+/// The most registers that are live at once where threads meet or a loop begins or ends. Between these an assembler
+/// computes numbers one after another, and needs fewer than all of them; what a thread reduces it adds up likewise.
+fn peak(kernel: &Kernel, regions: &[(Place, Vec<u64>)]) -> u64 {
+    let mut peak = 0;
+    for (place, live) in regions {
+        let ops = &region_of(kernel, *place).ops;
+        for (around, &id) in live.windows(2).zip(ops) {
+            let op = &kernel.ops[id];
+            if matches!(op.kind, OpKind::Reduce { .. }) {
+                peak = peak.max(around[1]);
+            } else if meets(op) || !op.regions.is_empty() {
+                peak = peak.max(around[0]).max(around[1]);
+            }
+        }
+    }
+    peak
+}
+
 /// The registers that values may take where so many are live anyhow: those that let as many blocks run, or half of all
 /// warps.
 fn room(machine: &Machine, warps: u32, peak: u64) -> u64 {
@@ -98,10 +137,13 @@ fn room(machine: &Machine, warps: u32, peak: u64) -> u64 {
 struct Stretch<'a> {
     kernel: &'a Kernel,
     registers: &'a Registers,
+    same: &'a Same,
     room: u64,
     ops: Vec<OpId>,
     /// The registers that are live in front of each, and behind the last.
     live: Vec<u64>,
+    /// What was loaded before, for what loads of the same would bring.
+    kept: &'a mut IdMap<Value, Option<Value>>,
 }
 
 impl Stretch<'_> {
@@ -111,17 +153,31 @@ impl Stretch<'_> {
         let mut begin = 0;
         let mut needs = Needs::default();
         let mut loads = 0;
+        let mut loaded = Vec::new();
+        let mut gone = IdMap::<OpId, bool>::default();
         for index in 0..self.ops.len() {
             let (id, op) = (self.ops[index], &self.kernel.ops[self.ops[index]]);
             if ends_stretch(op) || loads == u64::BITS {
                 (begin, loads) = (index + 1, 0);
                 needs.stretch += 1;
+                loaded.clear();
             } else {
                 let mut own = needs.of(op);
                 if is_load(op) {
-                    if let Some((to, with)) = self.place(index, begin, own, &needs) {
-                        self.rise(to, &with);
-                        moved = true;
+                    let brings = |&&first: &&OpId| {
+                        self.same.brings(self.kernel, &self.kernel.ops[first], op)
+                    };
+                    if let Some(&first) = loaded.iter().find(brings) {
+                        if self.keep(first, index) {
+                            gone.set(id, true);
+                            moved = true;
+                        }
+                    } else {
+                        loaded.push(id);
+                        if let Some((to, with)) = self.place(index, begin, own, &needs) {
+                            self.rise(to, &with);
+                            moved = true;
+                        }
                     }
                     own |= 1 << loads;
                     loads += 1;
@@ -131,7 +187,28 @@ impl Stretch<'_> {
                 }
             }
         }
+        self.ops.retain(|&id| !gone[id]);
         moved
+    }
+
+    /// Keeps what a load brings for a later one of the same; whether registers hold it until then.
+    fn keep(&mut self, first: OpId, later: usize) -> bool {
+        let (ops, kernel) = (&self.ops, self.kernel);
+        let Some(at) = ops[..later].iter().rposition(|&id| id == first) else { return false };
+        let [first, second] = [first, ops[later]].map(|id| &kernel.ops[id]);
+        let words = self.words(first);
+        // It may be live there already.
+        if later - at > FAR || self.live[at + 1..=later].iter().any(|live| live + words > self.room)
+        {
+            return false;
+        }
+        for live in &mut self.live[at + 1..=later] {
+            *live += words;
+        }
+        for (&value, &from) in second.results.iter().zip(&first.results) {
+            self.kept.set(value, Some(from));
+        }
+        true
     }
 
     /// In front of which operation a load had better be, and what goes there with it, last first.

@@ -22,7 +22,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::{self, Language, Target};
 use weft::id::Id;
 use weft::tile::{self, Kernel, Module, OpKind};
-use weft::{fuse, schedule, ttir};
+use weft::{fuse, once, schedule, ttir};
 use weft_layout::machine::Machine;
 
 /// What a command makes of a case.
@@ -31,6 +31,7 @@ pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
     match words {
         ["module"] => module(&case.input),
         ["facts"] => Ok(facts(&read(case)?.kernels[0])),
+        ["once"] => once(&read(case)?.kernels[0]),
         ["fused"] => fused(&read(case)?.kernels[0]),
         ["order", target] => order(case, &read(case)?.kernels[0], target),
         ["homes", target] => homes(case, &read(case)?.kernels[0], target),
@@ -122,6 +123,14 @@ fn fused(kernel: &Kernel) -> Result<String, String> {
         lines += &format!("{}\n", words.collect::<Vec<_>>().join(" "));
     });
     Ok(lines)
+}
+
+fn once(kernel: &Kernel) -> Result<String, String> {
+    let Some(without) = once::run(kernel, &AxisFacts::of(kernel)) else {
+        return Ok("as it is".into());
+    };
+    tile::verify(&without).map_err(|errors| format!("{errors}\n{without}"))?;
+    Ok(without.to_string())
 }
 
 fn order(case: &Case, kernel: &Kernel, target: &str) -> Result<String, String> {

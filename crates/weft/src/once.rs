@@ -1,0 +1,112 @@
+//! Loops that run once, which are their bodies, and loops that never run, which are nothing.
+//!
+//! ```text
+//! %s = for %i = 0 to 4096 step 4096 (%sum = %zero) {
+//!   %new = ..%i..%sum..                                   ==>     %new = ..0..%zero..
+//!   yield %new
+//! }                                                               %new for %s
+//! ```
+//!
+//! A block that is as large as what its kernel loops over is common where sizes of blocks are tried out. What the
+//! loop begins with are constants then, of which much can be computed.
+
+use crate::axis::AxisFacts;
+use crate::id::IdMap;
+use crate::tile::{Kernel, OpId, OpKind, Region, Value};
+
+/// How often a loop's body runs, if it is once at most.
+#[derive(Clone, Copy)]
+enum Runs {
+    Never,
+    Once,
+}
+
+/// The kernel without such loops; nothing where it has none.
+pub fn run(kernel: &Kernel, facts: &AxisFacts) -> Option<Kernel> {
+    let mut loops = IdMap::<OpId, Option<Runs>>::default();
+    let mut any = false;
+    kernel.walk(&kernel.body, &mut |id, op| {
+        if op.kind == OpKind::For
+            && let Some(runs) = runs(facts, &op.operands)
+        {
+            loops.set(id, Some(runs));
+            any = true;
+        }
+    });
+    any.then(|| {
+        let mut kernel = kernel.clone();
+        let mut inlined = Inlined { loops, values: IdMap::default() };
+        let body = core::mem::take(&mut kernel.body);
+        kernel.body = inlined.region(&mut kernel, body);
+        kernel
+    })
+}
+
+/// How often a loop with these operands runs, as far as intervals of its bounds and its step tell.
+fn runs(facts: &AxisFacts, operands: &[Value]) -> Option<Runs> {
+    let &[low, high, step, ..] = operands else { return None };
+    let [low, high, step] = [low, high, step].map(|value| facts.get(value).range);
+    if step.low <= 0 {
+        return None;
+    }
+    if low.low >= high.high {
+        return Some(Runs::Never);
+    }
+    // The counter of a second round would be no less than the end; that of the first is.
+    let second = i128::from(low.low) + i128::from(step.low);
+    (low.high < high.low && second >= high.high.into()).then_some(Runs::Once)
+}
+
+struct Inlined {
+    loops: IdMap<OpId, Option<Runs>>,
+    /// What stands for values of the loops that are gone.
+    values: IdMap<Value, Option<Value>>,
+}
+
+impl Inlined {
+    fn region(&mut self, kernel: &mut Kernel, region: Region) -> Region {
+        let mut ops = Vec::with_capacity(region.ops.len());
+        self.move_into(kernel, region.ops, &mut ops);
+        Region { ops, ..region }
+    }
+
+    /// Appends operations, with bodies in place of loops.
+    fn move_into(&mut self, kernel: &mut Kernel, from: Vec<OpId>, into: &mut Vec<OpId>) {
+        for id in from {
+            for operand in &mut kernel.ops[id].operands {
+                *operand = self.values[*operand].unwrap_or(*operand);
+            }
+            let regions = core::mem::take(&mut kernel.ops[id].regions);
+            match self.loops[id] {
+                None => {
+                    kernel.ops[id].regions =
+                        regions.into_iter().map(|inner| self.region(kernel, inner)).collect();
+                    into.push(id);
+                }
+                Some(Runs::Never) => {
+                    self.stand_for(kernel, id, kernel.ops[id].operands[3..].to_vec());
+                }
+                Some(Runs::Once) => {
+                    for Region { params, ops } in regions {
+                        let inits = kernel.ops[id].operands[3..].to_vec();
+                        let entering = core::iter::once(kernel.ops[id].operands[0]).chain(inits);
+                        for (param, value) in params.into_iter().zip(entering) {
+                            self.values.set(param, Some(value));
+                        }
+                        self.move_into(kernel, ops, into);
+                        let last = into.pop();
+                        let handed = last.map(|last| kernel.ops[last].operands.clone());
+                        self.stand_for(kernel, id, handed.unwrap_or_default());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets values stand for a loop's results.
+    fn stand_for(&mut self, kernel: &Kernel, id: OpId, values: Vec<Value>) {
+        for (&result, value) in kernel.ops[id].results.iter().zip(values) {
+            self.values.set(result, Some(value));
+        }
+    }
+}
