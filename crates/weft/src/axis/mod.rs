@@ -370,11 +370,10 @@ impl AxisFacts {
             OpKind::For => {
                 let body = &op.regions[0];
                 let (bounds, inits) = op.operands.split_at(3);
-                let counter = self.facts[bounds[0]]
+                let multiple = self.facts[bounds[0]]
                     .divisibility_everywhere()
                     .min(self.facts[bounds[2]].divisibility_everywhere());
-                let multiple = counter;
-                let counter = Facts::uniform(kernel.ty(body.params[0]), counter, None);
+                let counter = Facts::uniform(kernel.ty(body.params[0]), multiple, None);
                 // In a round the counter is below the upper bound.
                 let [low, high, step] = [0, 1, 2].map(|bound| self.facts[bounds[bound]].range);
                 let range = if step.low > 0 && low.low < high.high {
