@@ -30,6 +30,7 @@
 //! [`ordered`] changes nothing: it says what each remaining barrier is for. [`order::sparing`] and [`park::parked`]
 //! change a finished program for callers that have asked an assembler how many registers it takes.
 
+pub mod abreast;
 pub mod double_buffer;
 pub mod barriers;
 pub mod derive;

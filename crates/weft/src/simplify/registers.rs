@@ -14,7 +14,7 @@ const LIKELY: u32 = 128;
 /// The most registers that a thread of NVIDIA's GPUs has. AMD's may have more.
 pub(super) const MOST: u32 = 255;
 /// Of a thread's registers, what addresses, predicates and intermediate values of one operation take.
-const OTHERS: u32 = 24;
+pub(super) const OTHERS: u32 = 24;
 
 /// The registers that values may take in a thread that is to have `enough` at most, and no more than let its
 /// block run.

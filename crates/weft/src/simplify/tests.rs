@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
 
+mod abreast;
 mod double_buffer;
 mod derive;
 mod effects;

@@ -100,10 +100,12 @@ impl Dialect {
         format!("extern __shared__ {align} u8 shared_memory[];\n\n")
     }
 
-    pub(super) fn launch_bounds(self, threads: u32) -> String {
-        match self {
-            Dialect::Cuda(_) => format!("__launch_bounds__({threads})"),
-            Dialect::Hip(_) => {
+    /// What the compiler is told of a block, and of how many of them a multiprocessor has to have room for.
+    pub(super) fn launch_bounds(self, threads: u32, blocks: Option<u32>) -> String {
+        match (self, blocks) {
+            (Dialect::Cuda(_), None) => format!("__launch_bounds__({threads})"),
+            (Dialect::Cuda(_), Some(blocks)) => format!("__launch_bounds__({threads}, {blocks})"),
+            (Dialect::Hip(_), _) => {
                 format!("__attribute__((amdgpu_flat_work_group_size({threads}, {threads})))")
             }
         }

@@ -44,6 +44,7 @@ use crate::budget::Bounds;
 use crate::dtype::DType;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program};
 use crate::location::Locations;
+use crate::simplify::abreast;
 use writer::{Form, Writer, c_type, put};
 
 /// The text of a kernel. It takes the program's parameters, and nothing else; it is launched with as
@@ -82,7 +83,8 @@ pub(super) fn kernel(
     }
     let params: Vec<String> =
         program.params.iter().enumerate().map(|(index, param)| declare(&w, index, param)).collect();
-    let (bounds, params) = (dialect.launch_bounds(program.threads()), params.join(", "));
+    let bounds = dialect.launch_bounds(program.threads(), abreast::blocks(program));
+    let params = params.join(", ");
     text.push_str(&format!("extern \"C\" __global__ void {bounds} {name}({params}) {{\n"));
     text.push_str(&w.opening());
     text.push_str(&w.body);

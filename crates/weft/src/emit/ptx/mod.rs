@@ -89,6 +89,7 @@ use crate::dtype::DType;
 use crate::lane::{IdKind, Inst, InstData, Op, Param, Program, TensorMap};
 use crate::location::Locations;
 use crate::scalar::{Binary, Cast};
+use crate::simplify::abreast;
 use lines::Lines;
 use writer::{Class, Reg, Vector, Writer, push, put};
 
@@ -117,7 +118,8 @@ pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Registers {
     /// As it weighs them against the threads that a multiprocessor can hold: for the sake of those it
-    /// may put loads and exchanges that could overlap one behind the other.
+    /// may put loads and exchanges that could overlap one behind the other. Where a loop waits for nothing but
+    /// loads it is told how many blocks are enough ([`abreast`]).
     #[default]
     Balanced,
     /// So many at most, as `.maxnreg` says (PTX ISA, performance-tuning directives).
@@ -200,7 +202,13 @@ pub fn print_within(
     push(&mut text, format_args!("  {POINTER} p{}_profile_scratch\n)\n", count + 1));
     push(&mut text, format_args!(".reqntid {}\n", program.threads()));
     // What roles share out is said by them.
-    let registers = transfer::starts_with(program).map_or(registers, Registers::AtMost);
+    let registers = match (transfer::starts_with(program), registers) {
+        (Some(first), _) => Registers::AtMost(first),
+        (None, Registers::Balanced) => {
+            abreast::blocks(program).map_or(Registers::Balanced, Registers::Blocks)
+        }
+        (None, other) => other,
+    };
     match registers {
         Registers::Balanced => {}
         Registers::AtMost(most) => push(&mut text, format_args!(".maxnreg {most}\n")),

@@ -1,0 +1,69 @@
+//! Which loops an assembler is asked to give registers for their loads.
+
+use super::{build, loop_to};
+use crate::dtype::DType;
+use crate::lane::{Access, BarrierScope, Builder, Multiprocessor, Param, Space, Value};
+use crate::scalar::Binary;
+use crate::simplify::abreast;
+
+/// For how many blocks of two warps there is room beside the loads of a loop that sums up what it loads, and does
+/// more in each round.
+fn blocks(rounds: impl FnOnce(&mut Builder, Value)) -> Option<u32> {
+    let (mut build, n) = build();
+    let source = build.param(Param {
+        name: "source".into(),
+        dtype: DType::I64,
+        pointee: Some(DType::F32),
+        divisibility: 16,
+    });
+    loop_to(&mut build, n, |build, _| rounds(build, source));
+    let mut program = build.finish();
+    let shared_bytes = 227 << 10;
+    program.multiprocessor =
+        Some(Multiprocessor { registers: 1 << 16, shared_bytes, reserved_bytes: 1024 });
+    abreast::blocks(&program)
+}
+
+/// A number from global memory, with so much arithmetic on it.
+fn load(build: &mut Builder, source: Value, arithmetic: u32) {
+    let mut value = build.load(Space::Global, Access::default(), DType::F32, 1, source, None)[0];
+    for _ in 0..arithmetic {
+        value = build.binary(Binary::Mul, value, value);
+    }
+    build.store(Space::Global, Access::default(), source, None, &[value]);
+}
+
+#[test]
+fn half_of_the_warps_are_enough_where_a_round_waits_for_loads() {
+    // 65,536 registers: 16 blocks of 64 threads with 64 each.
+    assert_eq!(blocks(|build, source| load(build, source, 1)), Some(16));
+    assert_eq!(blocks(|build, source| (0..3).for_each(|_| load(build, source, 30))), Some(16));
+    assert_eq!(blocks(|_, _| ()), None);
+}
+
+#[test]
+fn an_assembler_decides_where_other_warps_help_more() {
+    assert_eq!(blocks(|build, source| load(build, source, 60)), None);
+    let meets = |build: &mut Builder, source| {
+        load(build, source, 1);
+        build.barrier(BarrierScope::Block);
+    };
+    assert_eq!(blocks(meets), None);
+}
+
+#[test]
+fn what_is_live_at_once_has_its_registers() {
+    let sums = |build: &mut Builder, source| {
+        let access = Access::default();
+        let mut all: Vec<Value> = Vec::new();
+        for _ in 0..100 {
+            let one = build.load(Space::Global, access, DType::F32, 1, source, None)[0];
+            all.push(build.binary(Binary::Mul, one, one));
+        }
+        for value in all {
+            build.store(Space::Global, access, source, None, &[value]);
+        }
+    };
+    // A hundred products, the others, and a step of eight.
+    assert_eq!(blocks(sums), Some(8));
+}
