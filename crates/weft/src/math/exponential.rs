@@ -52,14 +52,20 @@ pub(super) fn exp(x: Term<'_>) -> Term<'_> {
 
 /// `2^n 2^f` with `n + f = x log2 e` and the machine's `2^f`. Where the result is subnormal or infinite n stays
 /// at the last exponent, and f goes on.
+///
+/// The exponents of normal numbers are brought to the numbers from 0 to 1: there the bounds are a part of a
+/// machine's multiply-add, which has no bounds elsewhere. Of NaN, which has no exponent, f is NaN.
 pub(super) fn exp_of_single(x: Term<'_>) -> Term<'_> {
     let format = x.format();
-    // What is added leaves the biased exponent as the last bits.
     let bias = format.bias as f64;
-    let shifter = 1.5 * 2f64.powi(format.mantissa as i32) + bias;
-    let moved = x.fma(LOG2_E, shifter).max(shifter + 1.0 - bias).min(shifter + bias);
+    // From 1 - bias to bias - 1.
+    let range = 2.0 * bias - 2.0;
+    let part = x.fma(LOG2_E / range, 0.5).max_num(0.0).min_num(1.0);
+    // What is added leaves the biased exponent as the last bits.
+    let shifter = 1.5 * 2f64.powi(format.mantissa as i32);
+    let moved = part.fma(range, shifter + 1.0);
     let [first, second] = LONG_LOG2_E.of(x);
-    let f = x.fma(second, x.fma(first, -(moved - shifter)));
+    let f = x.fma(second, x.fma(first, -(moved - (shifter + bias))));
     f.unary(Unary::Exp2Normal) * (moved.word() << format.mantissa).real()
 }
 

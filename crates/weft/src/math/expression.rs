@@ -282,6 +282,16 @@ impl<'p> Term<'p> {
         self.binary(if self.is_float() { Binary::Maximum } else { Binary::MaxS }, y)
     }
 
+    /// The smaller; the number where one is NaN.
+    pub(super) fn min_num(self, y: impl Operand<'p>) -> Self {
+        self.binary(Binary::MinNum, y)
+    }
+
+    /// The larger; the number where one is NaN.
+    pub(super) fn max_num(self, y: impl Operand<'p>) -> Self {
+        self.binary(Binary::MaxNum, y)
+    }
+
     /// The shift that repeats the sign.
     pub(super) fn shr_signed(self, count: i64) -> Self {
         self.binary(Binary::ShrS, count)
