@@ -20,9 +20,9 @@
 //! as long, and where a round has so much to compute that the arithmetic of other warps takes as long as a load.
 //! (Softmax of rows of 2,048 in blocks of eight warps: 143 µs with 32 registers, 157 µs with 63.)
 
-use super::registers::{self, HALF, Loads, MOST};
+use super::registers::{self, HALF, LIKELY, Loads};
 use crate::budget::Stop;
-use crate::lane::effects::{Fence, Latency};
+use crate::lane::effects::{Fence, Latency, Participants};
 use crate::lane::{Inst, InstData, Op, Program};
 
 /// The instructions for each load at which a load is over when the other warps have had their turn: some 800 cycles on
@@ -30,7 +30,7 @@ use crate::lane::{Inst, InstData, Op, Program};
 const HIDING: u32 = 50;
 
 /// For how many blocks on a multiprocessor an assembler had better leave room, lest it put the loads of a loop one behind
-/// the other; nothing where no loop has such loads, or one has others.
+/// the other; nothing where no loop has such loads, or one has others, or registers are scarce anyway.
 pub fn blocks(program: &Program) -> Option<u32> {
     let multiprocessor = program.multiprocessor?;
     let mut all = Some(0);
@@ -41,7 +41,7 @@ pub fn blocks(program: &Program) -> Option<u32> {
             (_, Loading::Otherwise) | (None, _) => None,
         };
     });
-    let needed = all.filter(|&needed| needed > 0)?.next_multiple_of(8);
+    let needed = all.filter(|&needed| 0 < needed && needed <= LIKELY)?.next_multiple_of(8);
     Some((multiprocessor.registers / (program.threads().max(1) * needed)).max(1))
 }
 
@@ -65,7 +65,8 @@ fn loads(program: &Program, inst: &InstData) -> Loading {
         program.walk(region, &mut |_, inst| {
             is_innermost &= inst.op != Op::Loop;
             let effects = inst.op.effects();
-            waits |= effects.convergent.is_some() || effects.fence != Fence::None;
+            let together = effects.convergent.is_some_and(|threads| threads > Participants::Warp);
+            waits |= together || effects.fence != Fence::None;
             match effects.latency {
                 Latency::None => {}
                 Latency::Global if effects.is_removable() => loads += 1,
@@ -83,8 +84,8 @@ fn loads(program: &Program, inst: &InstData) -> Loading {
 }
 
 /// The registers of a thread with which a loop has its loads side by side, and those of further rounds, as which an
-/// assembler writes it: half of the warps are enough then, unless so many are live where loads are as late as they may be.
+/// assembler writes it: half of the warps are enough then, unless more are live where loads are as late as they may be.
 fn of_loop(program: &Program, id: Inst) -> u32 {
     let live = registers::through(program, id, Loads::AtUse, &Stop::default());
-    (live + registers::OTHERS).clamp(HALF, MOST)
+    (live + registers::OTHERS).max(HALF)
 }

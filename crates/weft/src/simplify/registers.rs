@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 /// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
 pub(crate) const HALF: u32 = 64;
 /// Those that a thread is not taken to have more of: an assembler orders operations by the registers that it has.
-const LIKELY: u32 = 128;
+pub(super) const LIKELY: u32 = 128;
 /// The most registers that a thread of NVIDIA's GPUs has. AMD's may have more.
 pub(super) const MOST: u32 = 255;
 /// Of a thread's registers, what addresses, predicates and intermediate values of one operation take.

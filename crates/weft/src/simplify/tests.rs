@@ -191,3 +191,27 @@ fn a_barrier_behind_a_loop_makes_room_for_another_block() {
     assert_eq!(behind_a_loop(16 * 1536 - 1, false), (1536, 1));
     assert_eq!(behind_a_loop(16 * 1536 - 1, true), (1024, 2));
 }
+
+#[test]
+fn sink_moves_what_waits_for_memory_behind_roots_that_do_not_need_it() {
+    let (mut build, n) = build();
+    let load = |build: &mut Builder| {
+        let address = build.cast(Cast::ExtS, n, DType::I64);
+        build.load(Space::Global, Access::default(), DType::F32, 1, address, None)[0]
+    };
+    let [near, far] = [load(&mut build), load(&mut build)];
+    let double = build.binary(Binary::Add, far, far);
+    let sum = build.binary(Binary::Add, near, near);
+    let root = build.unary(Unary::SqrtPrecise, sum);
+    let product = build.binary(Binary::Mul, double, root);
+    let address = build.cast(Cast::ExtS, n, DType::I64);
+    build.store(Space::Global, Access::default(), address, None, &[product]);
+    let program = sink::run(build.finish());
+    verify(&program).unwrap();
+    let at = |value: Value| {
+        let mut places = program.body.insts.iter();
+        places.position(|&id| program.insts[id].results[..] == [value]).unwrap()
+    };
+    let order = [near, far, sum, root, double, product].map(at);
+    assert!(order.is_sorted(), "{order:?}\n{program}");
+}

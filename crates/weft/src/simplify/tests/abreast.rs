@@ -53,10 +53,10 @@ fn an_assembler_decides_where_other_warps_help_more() {
 
 #[test]
 fn what_is_live_at_once_has_its_registers() {
-    let sums = |build: &mut Builder, source| {
+    let sums = |build: &mut Builder, source, count| {
         let access = Access::default();
         let mut all: Vec<Value> = Vec::new();
-        for _ in 0..100 {
+        for _ in 0..count {
             let one = build.load(Space::Global, access, DType::F32, 1, source, None)[0];
             all.push(build.binary(Binary::Mul, one, one));
         }
@@ -65,5 +65,7 @@ fn what_is_live_at_once_has_its_registers() {
         }
     };
     // A hundred products, the others, and a step of eight.
-    assert_eq!(blocks(sums), Some(8));
+    assert_eq!(blocks(|build, source| sums(build, source, 100)), Some(8));
+    // Registers are scarce.
+    assert_eq!(blocks(|build, source| sums(build, source, 110)), None);
 }
