@@ -15,77 +15,87 @@
 //! room for, all the more where a grid has fewer blocks than the machine holds. (Sums of 4,000 rows of 16,384 columns
 //! in blocks of 32 by 128 on an H200: 227 µs with 48 registers a thread, 76 µs with 63.) So where nothing in a round but
 //! loads is waited for, the kernel says how many blocks are enough, and the assembler has the registers that are left.
+//! The same holds of kernels without loops.
 //!
-//! That is left to the assembler where other warps help more: where threads meet in each round, and wait for one another
-//! as long, and where a round has so much to compute that the arithmetic of other warps takes as long as a load.
-//! (Softmax of rows of 2,048 in blocks of eight warps: 143 µs with 32 registers, 157 µs with 63.)
+//! That is left to the assembler where other warps help more: where threads meet, and wait for one another as long, and
+//! where there is so much to compute that the arithmetic of other warps takes as long as a load. (Softmax of rows of
+//! 2,048 in blocks of eight warps: 143 µs with 32 registers, 157 µs with 63.)
 
 use super::registers::{self, HALF, LIKELY, Loads};
 use crate::budget::Stop;
 use crate::lane::effects::{Fence, Latency, Participants};
-use crate::lane::{Inst, InstData, Op, Program};
+use crate::lane::{Op, Program, Region};
+use crate::timeline::instructions;
 
-/// The instructions for each load at which a load is over when the other warps have had their turn: some 800 cycles on
+/// The instructions for each load at which a load is over when the other warps have had their turn: some 640 cycles on
 /// an H200, and sixteen warps for each of its schedulers.
-const HIDING: u32 = 50;
+const HIDING: u64 = 40;
 
-/// For how many blocks on a multiprocessor an assembler had better leave room, lest it put the loads of a loop one behind
-/// the other; nothing where no loop has such loads, or one has others, or registers are scarce anyway.
+/// For how many blocks on a multiprocessor an assembler had better leave room, lest it put the loads of a loop, or of a
+/// kernel without loops, one behind the other; nothing where none has such loads, or one has others, or registers are
+/// scarce anyway.
 pub fn blocks(program: &Program) -> Option<u32> {
     let multiprocessor = program.multiprocessor?;
-    let mut all = Some(0);
+    let stop = Stop::default();
+    let (mut live, mut has_loops, mut all) = (0, false, true);
     program.walk(&program.body, &mut |id, inst| {
-        all = match (all, loads(program, inst)) {
-            (Some(needed), Loading::SideBySide) => Some(needed.max(of_loop(program, id))),
-            (all, Loading::Nothing) => all,
-            (_, Loading::Otherwise) | (None, _) => None,
-        };
+        if inst.op == Op::Loop {
+            has_loops = true;
+            match Loading::of(program, &inst.regions) {
+                // An assembler writes several rounds of a loop one after the other.
+                Loading::SideBySide(_) => {
+                    live = live.max(registers::through(program, id, Loads::AtUse, &stop));
+                }
+                Loading::Otherwise => all = false,
+                Loading::Nothing => {}
+            }
+        }
     });
-    let needed = all.filter(|&needed| 0 < needed && needed <= LIKELY)?.next_multiple_of(8);
-    Some((multiprocessor.registers / (program.threads().max(1) * needed)).max(1))
+    if !has_loops
+        && let Loading::SideBySide(2..) = Loading::of(program, core::slice::from_ref(&program.body))
+    {
+        live = registers::live(program, &stop);
+    }
+    // Half of the warps are enough.
+    let needed = (live + registers::OTHERS).max(HALF).next_multiple_of(8);
+    let blocks = (multiprocessor.registers / (program.threads().max(1) * needed)).max(1);
+    (all && live > 0 && needed <= LIKELY).then_some(blocks)
 }
 
-/// How an innermost loop loads from global memory.
+/// How a loop, or a kernel without loops, loads from global memory.
 enum Loading {
-    /// It is no such loop, or does not.
+    /// It does not, or loops inside it do.
     Nothing,
-    /// A round waits for loads and for nothing else, and there is little to do besides.
-    SideBySide,
+    /// It waits for so many loads and for nothing else, and there is little to do besides.
+    SideBySide(u64),
     /// In another way.
     Otherwise,
 }
 
-fn loads(program: &Program, inst: &InstData) -> Loading {
-    if inst.op != Op::Loop {
-        return Loading::Nothing;
+impl Loading {
+    fn of(program: &Program, regions: &[Region]) -> Self {
+        let (mut loads, mut others) = (0, 0);
+        let (mut waits, mut is_innermost) = (false, true);
+        for region in regions {
+            program.walk(region, &mut |_, inst| {
+                is_innermost &= inst.op != Op::Loop;
+                let effects = inst.op.effects();
+                let with_others =
+                    effects.convergent.is_some_and(|threads| threads > Participants::Warp);
+                waits |= with_others || effects.fence != Fence::None;
+                match effects.latency {
+                    Latency::None => {}
+                    Latency::Global if effects.is_removable() => loads += 1,
+                    Latency::Wait | Latency::Unknown => waits = true,
+                    _ => others += instructions(&inst.op),
+                }
+            });
+        }
+        match loads {
+            0 => Self::Nothing,
+            _ if !is_innermost => Self::Nothing,
+            _ if !waits && others < loads * HIDING => Self::SideBySide(loads),
+            _ => Self::Otherwise,
+        }
     }
-    let (mut loads, mut others, mut waits) = (0, 0, false);
-    let mut is_innermost = true;
-    for region in &inst.regions {
-        program.walk(region, &mut |_, inst| {
-            is_innermost &= inst.op != Op::Loop;
-            let effects = inst.op.effects();
-            let together = effects.convergent.is_some_and(|threads| threads > Participants::Warp);
-            waits |= together || effects.fence != Fence::None;
-            match effects.latency {
-                Latency::None => {}
-                Latency::Global if effects.is_removable() => loads += 1,
-                Latency::Wait | Latency::Unknown => waits = true,
-                _ => others += 1,
-            }
-        });
-    }
-    match loads {
-        _ if !is_innermost => Loading::Nothing,
-        0 => Loading::Nothing,
-        loads if !waits && others < loads * HIDING => Loading::SideBySide,
-        _ => Loading::Otherwise,
-    }
-}
-
-/// The registers of a thread with which a loop has its loads side by side, and those of further rounds, as which an
-/// assembler writes it: half of the warps are enough then, unless more are live where loads are as late as they may be.
-fn of_loop(program: &Program, id: Inst) -> u32 {
-    let live = registers::through(program, id, Loads::AtUse, &Stop::default());
-    (live + registers::OTHERS).max(HALF)
 }

@@ -96,6 +96,19 @@ fn around(op: Unary) -> Option<u64> {
     instruction::of(op).map_or(Some(6), |row| row.around)
 }
 
+/// How many instructions a division of floats is beside its special one.
+const AROUND_DIVISION: u64 = 8;
+
+/// How many instructions an operation that every lane computes by itself is, about.
+pub(crate) fn instructions(op: &Op) -> u64 {
+    let around = match op {
+        Op::Unary(op) => around(*op),
+        Op::Binary(op) => DIVIDES.contains(op).then_some(AROUND_DIVISION),
+        _ => None,
+    };
+    1 + around.unwrap_or(0)
+}
+
 /// Needs of operations on a machine.
 pub(super) struct Needs<'a> {
     pub(super) program: &'a Program,
@@ -133,7 +146,7 @@ impl Needs<'_> {
                 Some(_) | None => integer,
             },
             Op::Binary(op) if of_floats => match op {
-                op if DIVIDES.contains(op) => special(8),
+                op if DIVIDES.contains(op) => special(AROUND_DIVISION),
                 op if ON_FLOATS.contains(op) => float,
                 // The smaller or larger one.
                 _ => integer,

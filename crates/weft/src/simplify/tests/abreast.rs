@@ -3,7 +3,7 @@
 use super::{build, loop_to};
 use crate::dtype::DType;
 use crate::lane::{Access, BarrierScope, Builder, Multiprocessor, Param, Space, Value};
-use crate::scalar::Binary;
+use crate::scalar::{Binary, Unary};
 use crate::simplify::abreast;
 
 /// For how many blocks of two warps there is room beside the loads of a loop that sums up what it loads, and does
@@ -44,6 +44,15 @@ fn half_of_the_warps_are_enough_where_a_round_waits_for_loads() {
 #[test]
 fn an_assembler_decides_where_other_warps_help_more() {
     assert_eq!(blocks(|build, source| load(build, source, 60)), None);
+    let roots = |build: &mut Builder, source| {
+        let mut value =
+            build.load(Space::Global, Access::default(), DType::F32, 1, source, None)[0];
+        for _ in 0..8 {
+            value = build.unary(Unary::SqrtPrecise, value);
+        }
+        build.store(Space::Global, Access::default(), source, None, &[value]);
+    };
+    assert_eq!(blocks(roots), None);
     let meets = |build: &mut Builder, source| {
         load(build, source, 1);
         build.barrier(BarrierScope::Block);
