@@ -4,7 +4,7 @@
 //! What an operation means is told in [`scalar`](crate::scalar), and how far an instruction may be from that in
 //! the evaluator. Signs and absolute values are no rows: they look at bits, and every type has its own.
 
-use crate::scalar::Unary;
+use crate::scalar::{Binary, Unary};
 use Words::{Call, Expression, Missing};
 
 /// How an operation is computed.
@@ -81,6 +81,33 @@ impl Instruction {
 /// The row of an operation, if it is no algorithm.
 pub(crate) fn of(op: Unary) -> Option<&'static Instruction> {
     ALL.iter().find(|row| row.op == op)
+}
+
+/// Quotients and remainders.
+pub(crate) const DIVIDES: [Binary; 8] = [
+    Binary::Div,
+    Binary::DivPrecise,
+    Binary::Rem,
+    Binary::Pow,
+    Binary::DivS,
+    Binary::DivU,
+    Binary::RemS,
+    Binary::RemU,
+];
+
+/// How many instructions stand around the special one that a quotient or remainder of floats becomes.
+pub(crate) const AROUND_DIVISION: u64 = 8;
+
+/// What units for floats or integers do at once, beside what is a row.
+const PLAIN: [Unary; 3] = [Unary::Neg, Unary::Abs, Unary::Not];
+
+/// How many instructions stand around the special one that an operation on a float becomes; none where it becomes
+/// no special one.
+pub(crate) fn around(op: Unary) -> Option<u64> {
+    if PLAIN.contains(&op) {
+        return None;
+    }
+    of(op).map_or(Some(6), |row| row.around)
 }
 
 /// Whether it is the name of a function that a text may begin with.

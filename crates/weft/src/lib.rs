@@ -103,6 +103,7 @@
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
 //! | [`descriptors`] | tensor descriptors as pointers or tensor maps |
 //! | [`once`] | loops that run once at most, as their bodies |
+//! | [`whole`] | loops of whole rounds, apart from a last one that is cut short |
 //! | [`unplace`] | programs with layouts, without them, for another machine |
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
 //! | [`assign`] | in which layout each value lives: its home |
@@ -146,6 +147,7 @@ pub mod descriptors;
 pub mod once;
 mod prune;
 pub mod unplace;
+pub mod whole;
 pub mod pipeline;
 pub mod assign;
 pub mod factors;

@@ -23,9 +23,9 @@
 
 use super::registers::{self, HALF, LIKELY, Loads};
 use crate::budget::Stop;
+use crate::instruction::{AROUND_DIVISION, DIVIDES, around};
 use crate::lane::effects::{Fence, Latency, Participants};
 use crate::lane::{Op, Program, Region};
-use crate::timeline::instructions;
 
 /// The instructions for each load at which a load is over when the other warps have had their turn: some 640 cycles on
 /// an H200, and sixteen warps for each of its schedulers.
@@ -97,5 +97,14 @@ impl Loading {
             _ if !waits && others < loads * HIDING => Self::SideBySide(loads),
             _ => Self::Otherwise,
         }
+    }
+}
+
+/// How many instructions an operation is that each lane computes by itself.
+fn instructions(op: &Op) -> u64 {
+    1 + match op {
+        Op::Unary(op) => around(*op).unwrap_or(0),
+        Op::Binary(op) if DIVIDES.contains(op) => AROUND_DIVISION,
+        _ => 0,
     }
 }

@@ -16,7 +16,6 @@ mod known;
 mod need;
 
 pub use need::Unit;
-pub(crate) use need::instructions;
 
 use crate::budget::Stop;
 use crate::lane::{Inst, Op, Program, Region};

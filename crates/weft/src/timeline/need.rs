@@ -3,12 +3,12 @@
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
 use crate::dtype::DType;
-use crate::instruction;
+use crate::instruction::{AROUND_DIVISION, DIVIDES, around};
 use crate::lane::effects::Latency;
 use crate::lane::{
     Form, InstData, MatrixMultiply, Op, Program, Space, WarpgroupMultiply, WarpgroupOp,
 };
-use crate::scalar::{Binary, Cast, Unary};
+use crate::scalar::{Binary, Cast};
 use weft_layout::machine::{self, Machine};
 
 /// What does a multiprocessor's work.
@@ -65,49 +65,12 @@ pub(super) struct Need {
     pub(super) latency: u64,
 }
 
-/// Quotients and remainders.
-const DIVIDES: [Binary; 8] = [
-    Binary::Div,
-    Binary::DivPrecise,
-    Binary::Rem,
-    Binary::Pow,
-    Binary::DivS,
-    Binary::DivU,
-    Binary::RemS,
-    Binary::RemU,
-];
-
 /// What units for floats do at their full rate.
 const ON_FLOATS: [Binary; 3] = [Binary::Add, Binary::Sub, Binary::Mul];
 
 /// Conversions between integers and floats.
 const BETWEEN_KINDS: [Cast; 4] =
     [Cast::FloatFromS, Cast::FloatFromU, Cast::SFromFloat, Cast::UFromFloat];
-
-/// What units for floats or integers do at once, beside what is a row of instructions.
-const PLAIN: [Unary; 3] = [Unary::Neg, Unary::Abs, Unary::Not];
-
-/// How many instructions stand around the special one that an operation on a float becomes; none where it becomes
-/// no special one.
-fn around(op: Unary) -> Option<u64> {
-    if PLAIN.contains(&op) {
-        return None;
-    }
-    instruction::of(op).map_or(Some(6), |row| row.around)
-}
-
-/// How many instructions a division of floats is beside its special one.
-const AROUND_DIVISION: u64 = 8;
-
-/// How many instructions an operation that every lane computes by itself is, about.
-pub(crate) fn instructions(op: &Op) -> u64 {
-    let around = match op {
-        Op::Unary(op) => around(*op),
-        Op::Binary(op) => DIVIDES.contains(op).then_some(AROUND_DIVISION),
-        _ => None,
-    };
-    1 + around.unwrap_or(0)
-}
 
 /// Needs of operations on a machine.
 pub(super) struct Needs<'a> {

@@ -5,6 +5,8 @@
 //! * `facts`: each value that is no float with its contiguity, divisibility and constancy along each dimension,
 //!   and the number that it is;
 //! * `fused`: the arithmetic of the kernel after products were fused with sums;
+//! * `once`: the kernel without loops that run once at most;
+//! * `whole`: the kernel with whole rounds of loops apart from last ones that are cut short;
 //! * `order TARGET`: the operations that touch memory or move numbers between threads, in the order in which they are
 //!   compiled;
 //! * `homes TARGET`: where each value lives, where each operation runs, and how many elements an access takes;
@@ -22,7 +24,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::{self, Language, Target};
 use weft::id::Id;
 use weft::tile::{self, Kernel, Module, OpKind};
-use weft::{fuse, once, schedule, ttir};
+use weft::{fuse, once, schedule, ttir, whole};
 use weft_layout::machine::Machine;
 
 /// What a command makes of a case.
@@ -32,6 +34,7 @@ pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
         ["module"] => module(&case.input),
         ["facts"] => Ok(facts(&read(case)?.kernels[0])),
         ["once"] => once(&read(case)?.kernels[0]),
+        ["whole"] => whole(&read(case)?.kernels[0]),
         ["fused"] => fused(&read(case)?.kernels[0]),
         ["order", target] => order(case, &read(case)?.kernels[0], target),
         ["homes", target] => homes(case, &read(case)?.kernels[0], target),
@@ -131,6 +134,17 @@ fn once(kernel: &Kernel) -> Result<String, String> {
     };
     tile::verify(&without).map_err(|errors| format!("{errors}\n{without}"))?;
     Ok(without.to_string())
+}
+
+fn whole(kernel: &Kernel) -> Result<String, String> {
+    let Some(whole) = whole::run(kernel, &AxisFacts::of(kernel)) else {
+        return Ok("as it is".into());
+    };
+    tile::verify(&whole.kernel).map_err(|errors| format!("{errors}\n{}", whole.kernel))?;
+    match whole.helps(&AxisFacts::of(&whole.kernel)) {
+        true => Ok(whole.kernel.to_string()),
+        false => Ok("in two, which does not help".into()),
+    }
 }
 
 fn order(case: &Case, kernel: &Kernel, target: &str) -> Result<String, String> {

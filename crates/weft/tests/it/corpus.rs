@@ -86,6 +86,11 @@ pub(crate) fn cases() -> Vec<Case> {
             &[("x", Random(F, 64 * 64)), ("out", Empty(F, 64)), ("n", I32(64))],
         ),
         case(
+            "crates/weft/tests/kernels/rows_in_steps",
+            [2, 1, 1],
+            &[("x", Random(F, 100 * 64)), ("out", Empty(F, 64)), ("n", I32(64))],
+        ),
+        case(
             "crates/weft/tests/kernels/argmax",
             [6, 1, 1],
             &[

@@ -25,7 +25,7 @@ SIGNATURES = {
     ),
     "early_return": dict(x="*fp32:16", out="*fp32:16", n="i32", BLOCK=128),
     "bad_out_of_range": dict(x="*fp32:16", out="*fp32:16", n="i32", BLOCK=128),
-    "bad_race": dict(total="*i32:16"),
+    "bad_race": dict(total="*i32:16"), "rows_in_steps": dict(x="*fp32:16", out="*fp32:16", n="i32:16", ROWS=100, STEP=16, COLUMNS=32),
 }  # fmt: skip
 
 
@@ -199,3 +199,15 @@ def bad_out_of_range(x, out, n, BLOCK: tl.constexpr):
 def bad_race(total):
     """Every program adds itself to one number by a load and a store, with no order between them."""
     tl.store(total, tl.load(total) + tl.program_id(0))
+
+
+@triton.jit
+def rows_in_steps(x, out, n, ROWS: tl.constexpr, STEP: tl.constexpr, COLUMNS: tl.constexpr):
+    """The sums of the columns of an array, whose rows are no multiple of the rows that each round takes."""
+    columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    sums = tl.zeros([STEP, COLUMNS], tl.float32)
+    for first in range(0, ROWS, STEP):
+        rows = first + tl.arange(0, STEP)[:, None]
+        tile = tl.load(x + rows * n + columns, mask=rows < ROWS, other=0.0)
+        sums = tl.where(rows < ROWS, sums + tile, sums)
+    tl.store(out + columns, tl.sum(sums, axis=0)[None, :])
