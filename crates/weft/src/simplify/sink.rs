@@ -7,13 +7,15 @@
 //! So does what gives more bits than it takes, such as an f32 of an f16: narrow numbers wait two to a register.
 //! An assembler does the same within a block of its own, but divisions, square roots and the like end one.
 //!
-//! For that reason, what is computed from loads of global memory moves down behind divisions and roots that do not need
-//! it: they are under way while the loads are. (What Inductor makes of a normalisation and a ReLU in f16, whose roots
-//! are of variances that are there before the tensor is: 61 µs on an H200 where it took 67, and Triton 3.6 61.)
-//!
 //! The same holds for a step: the sum of a value that a loop carries and an invariant one. If only the next
 //! iteration uses it, it is computed at the end, so that it can take the register of the value that it replaces.
+//!
+//! Since divisions and roots end blocks, what is computed from loads of global memory moves down behind those that
+//! do not need it, where that takes no more registers: they are under way while the loads are. (What torch.compile
+//! makes of a normalisation and a `ReLU` in f16, whose roots are of variances that are there before the tensor is:
+//! 61 µs on an H200 where it took 67, and Triton 3.6 61.)
 
+use super::registers::{self, HALF};
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -27,21 +29,41 @@ pub fn run(program: Program) -> Program {
 }
 
 /// The same until it is stopped; what it then gives is no program.
-pub fn run_until(mut program: Program, stop: &Stop) -> Program {
+pub fn run_until(program: Program, stop: &Stop) -> Program {
+    let has_ends = program.insts.values().any(|inst| ends_block(&program, inst));
+    let other = has_ends.then(|| sunk(program.clone(), BehindEnds(true), stop));
+    let plain = sunk(program, BehindEnds(false), stop);
+    match other {
+        Some(other) if registers::live(&other, stop) <= enough(&plain, stop) => other,
+        _ => plain,
+    }
+}
+
+/// The registers that may be live where operations have moved behind the ends of blocks: as many as otherwise, or a
+/// few.
+fn enough(plain: &Program, stop: &Stop) -> u32 {
+    registers::live(plain, stop).max(HALF - registers::OTHERS)
+}
+
+/// Whether operations that await loads move behind the ends of blocks.
+#[derive(Clone, Copy)]
+struct BehindEnds(bool);
+
+fn sunk(mut program: Program, behind: BehindEnds, stop: &Stop) -> Program {
     let mut body = core::mem::take(&mut program.body);
-    sink_region(&mut program, &mut body, stop);
+    sink_region(&mut program, &mut body, behind, stop);
     program.body = body;
     program
 }
 
-fn sink_region(program: &mut Program, region: &mut Region, stop: &Stop) {
+fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, stop: &Stop) {
     for &id in &region.insts {
         if stop.is_set() {
             return;
         }
         let mut inner = core::mem::take(&mut program.insts[id].regions);
         for inner in &mut inner {
-            sink_region(program, inner, stop);
+            sink_region(program, inner, behind, stop);
         }
         program.insts[id].regions = inner;
     }
@@ -77,7 +99,7 @@ fn sink_region(program: &mut Program, region: &mut Region, stop: &Stop) {
         } else {
             position
         };
-        if ends_block(program, inst) {
+        if behind.0 && ends_block(program, inst) {
             ends.push(position);
         } else if !inst.regions.is_empty() || effects.fence != Fence::None {
             ends.clear();
