@@ -141,10 +141,8 @@ fn whole(kernel: &Kernel) -> Result<String, String> {
         return Ok("as it is".into());
     };
     tile::verify(&whole.kernel).map_err(|errors| format!("{errors}\n{}", whole.kernel))?;
-    match whole.helps(&AxisFacts::of(&whole.kernel)) {
-        true => Ok(whole.kernel.to_string()),
-        false => Ok("in two, which does not help".into()),
-    }
+    let helps = whole.helps(&AxisFacts::of(&whole.kernel));
+    Ok(if helps { whole.kernel.to_string() } else { "in two, which does not help".into() })
 }
 
 fn order(case: &Case, kernel: &Kernel, target: &str) -> Result<String, String> {
