@@ -19,6 +19,7 @@ use super::registers::{self, HALF};
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
+use crate::instruction::{DIVIDES, around};
 use crate::lane::effects::{Effects, Fence, Latency};
 use crate::lane::{Inst, InstData, Op, Program, Region, Value};
 use crate::scalar::{Binary, Unary};
@@ -142,7 +143,8 @@ fn ends_block(program: &Program, inst: &InstData) -> bool {
     let is_double = inst.results.iter().any(|&result| program.dtype(result) == DType::F64);
     match inst.op {
         Op::Unary(Unary::SqrtPrecise) | Op::Binary(Binary::DivPrecise) => true,
-        Op::Unary(Unary::Sqrt | Unary::Rsqrt) | Op::Binary(Binary::Div) => is_double,
+        Op::Unary(op) => is_double && around(op).is_some(),
+        Op::Binary(op) => is_double && DIVIDES.contains(&op),
         _ => false,
     }
 }
