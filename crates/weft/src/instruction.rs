@@ -1,6 +1,8 @@
 //! Operations on one float for which machines have an instruction, or a short way that ends with one: a row each,
 //! with all that printers, the reader of PTX, and the model of a multiprocessor have to know of it.
 //!
+//! How many instructions stand around a special one is told here of quotients as well, which are no rows.
+//!
 //! What an operation means is told in [`scalar`](crate::scalar), and how far an instruction may be from that in
 //! the evaluator. Signs and absolute values are no rows: they look at bits, and every type has its own.
 

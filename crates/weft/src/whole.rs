@@ -13,16 +13,16 @@
 //! ```
 //!
 //! The last round is a loop that runs once, of which [`once`](crate::once) makes its body. NVIDIA's assembler writes
-//! several rounds of a loop one after the other, and begins their loads together, but none of a loop with a known number of
-//! rounds whose loads have predicates. (Sums of 4,096 columns over 2,040 rows in blocks of 128 by 16 on an H200: 64 µs, and
-//! 32 µs by whole rounds.)
+//! several rounds of a loop one after the other and begins their loads together, but not where the number of rounds is
+//! known and loads have predicates. (Sums of 4,096 columns over 2,040 rows in blocks of 128 by 16 on an H200: 65 µs,
+//! and 32 µs by whole rounds.)
 //!
-//! So it is done to innermost loops without products, which begin their loads ahead by themselves, of four rounds or
-//! more, where some load is then of whole rounds without a mask.
+//! It is done to innermost loops of four rounds or more, if a load needs no mask in whole rounds. Loops with products
+//! are left alone: pipelines begin their loads ahead.
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value, ValueData};
 
 /// The rounds of a loop at least, for which a last one is written apart.
 const LEAST_ROUNDS: i64 = 4;
@@ -103,11 +103,10 @@ impl Whole {
 
     /// Puts whole rounds in front of a loop, which goes on where they end.
     fn in_two(&mut self, id: OpId, end: i64, ops: &mut Vec<OpId>) {
-        let step = self.kernel.ops[id].operands[2];
-        let data = self.kernel.values[step].clone();
-        let dtype = data.ty.dtype();
-        let middle = self.kernel.values.push(data);
-        let bits = end as u64 & dtype.mask();
+        // What the source promises of the step it does not promise of this place.
+        let ty = self.kernel.ty(self.kernel.ops[id].operands[2]).clone();
+        let bits = end as u64 & ty.dtype().mask();
+        let middle = self.kernel.values.push(ValueData::new(ty, None));
         ops.push(self.kernel.ops.push(Op {
             kind: OpKind::Constant(bits),
             operands: vec![],

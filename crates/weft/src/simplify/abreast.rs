@@ -13,7 +13,7 @@
 //!
 //! Memory is busy while bytes are under way, and a thread that has twice as many makes up for threads that there is no
 //! room for, all the more where a grid has fewer blocks than the machine holds. (Sums of 4,000 rows of 16,384 columns
-//! in blocks of 32 by 128 on an H200: 227 µs with 48 registers a thread, 76 µs with 63.) So where nothing in a round but
+//! in blocks of 32 by 128 on an H200: 221 µs with 48 registers a thread, 75 µs with 63.) So where nothing in a round but
 //! loads is waited for, the kernel says how many blocks are enough, and the assembler has the registers that are left.
 //! The same holds of kernels without loops.
 //!

@@ -13,7 +13,8 @@
 //! * [`distances`] lets a loop carry how far the pointers of its asynchronous copies have come;
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
-//!   steps of a loop to its end, so that fewer registers are live;
+//!   steps of a loop to its end, so that fewer registers are live, and what awaits global memory behind roots and
+//!   divisions that do not need it;
 //! * [`order`] puts operations in an order in which fewer registers are live, where those of the source do not fit;
 //! * [`merge_barriers`] merges the barriers of two movements through scratch memory;
 //! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
@@ -27,7 +28,8 @@
 //! Each checks for cancellation at least once for every list of operations, and at every operation where it does
 //! more than look at it.
 //!
-//! [`ordered`] changes nothing: it says what each remaining barrier is for. [`order::sparing`] and [`park::parked`]
+//! [`ordered`] changes nothing: it says what each remaining barrier is for. Nor does [`abreast`], by which printers ask
+//! for how many blocks there must be room. [`order::sparing`] and [`park::parked`]
 //! change a finished program for callers that have asked an assembler how many registers it takes.
 
 pub mod abreast;

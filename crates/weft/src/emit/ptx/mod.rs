@@ -118,8 +118,8 @@ pub fn print(program: &Program, target: &Target) -> Result<String, Unsupported> 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Registers {
     /// As it weighs them against the threads that a multiprocessor can hold: for the sake of those it
-    /// may put loads and exchanges that could overlap one behind the other. Where a loop waits for nothing but
-    /// loads it is told how many blocks are enough ([`abreast`]).
+    /// may put loads and exchanges that could overlap one behind the other. Where a kernel waits for nothing
+    /// but loads it is told how many blocks are enough ([`abreast`]).
     #[default]
     Balanced,
     /// So many at most, as `.maxnreg` says (PTX ISA, performance-tuning directives).

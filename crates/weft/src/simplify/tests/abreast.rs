@@ -9,6 +9,11 @@ use crate::simplify::abreast;
 /// For how many blocks of two warps there is room beside the loads of a loop that sums up what it loads, and does
 /// more in each round.
 fn blocks(rounds: impl FnOnce(&mut Builder, Value)) -> Option<u32> {
+    kernel(|build, n, source| loop_to(build, n, |build, _| rounds(build, source)))
+}
+
+/// The same of any kernel.
+fn kernel(body: impl FnOnce(&mut Builder, Value, Value)) -> Option<u32> {
     let (mut build, n) = build();
     let source = build.param(Param {
         name: "source".into(),
@@ -16,7 +21,7 @@ fn blocks(rounds: impl FnOnce(&mut Builder, Value)) -> Option<u32> {
         pointee: Some(DType::F32),
         divisibility: 16,
     });
-    loop_to(&mut build, n, |build, _| rounds(build, source));
+    body(&mut build, n, source);
     let mut program = build.finish();
     let shared_bytes = 227 << 10;
     program.multiprocessor =
@@ -39,6 +44,23 @@ fn half_of_the_warps_are_enough_where_a_round_waits_for_loads() {
     assert_eq!(blocks(|build, source| load(build, source, 1)), Some(16));
     assert_eq!(blocks(|build, source| (0..3).for_each(|_| load(build, source, 30))), Some(16));
     assert_eq!(blocks(|_, _| ()), None);
+}
+
+#[test]
+fn kernels_without_loops_have_loads_side_by_side_if_there_are_several() {
+    let loads = |count| kernel(|build, _, source| (0..count).for_each(|_| load(build, source, 1)));
+    assert_eq!([0, 1, 2].map(loads), [None, None, Some(16)]);
+}
+
+#[test]
+fn one_loop_with_much_to_compute_decides_for_all() {
+    let loops = |arithmetic| {
+        kernel(|build, n, source| {
+            loop_to(build, n, |build, _| load(build, source, 1));
+            loop_to(build, n, |build, _| load(build, source, arithmetic));
+        })
+    };
+    assert_eq!([1, 60].map(loops), [Some(16), None]);
 }
 
 #[test]
