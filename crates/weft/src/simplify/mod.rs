@@ -23,7 +23,8 @@
 //! * [`redundant_barriers`] removes barriers that order nothing;
 //! * [`pack`] reuses shared memory that is no longer needed, behind an extra barrier where that lets more blocks
 //!   run;
-//! * [`waits`] counts the copies that may be under way at a wait, on machines that know no groups of them.
+//! * [`waits`] counts the copies that may be under way at a wait, on machines that know no groups of them;
+//! * [`turns`] lets two warpgroups take turns at the matrix units.
 //!
 //! Each checks for cancellation at least once for every list of operations, and at every operation where it does
 //! more than look at it.
@@ -51,6 +52,7 @@ pub(crate) mod registers;
 pub mod reload;
 pub mod sink;
 pub mod sweep;
+pub mod turns;
 pub mod waits;
 mod words;
 
@@ -73,7 +75,7 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 16] = [
+pub const PASSES: [Pass; 17] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: derive::run_until },
@@ -90,6 +92,7 @@ pub const PASSES: [Pass; 16] = [
     Pass { name: "redundant_barriers", run: redundant_barriers::run_until },
     Pass { name: "pack", run: pack::run_until },
     Pass { name: "waits", run: waits::run_until },
+    Pass { name: "turns", run: turns::run_until },
 ];
 
 #[cfg(test)]

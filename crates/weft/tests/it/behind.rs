@@ -5,6 +5,7 @@
 use crate::inputs::{Argument, make};
 use weft::compile::{self, Compiled, Options, TensorMaps};
 use weft::dtype::DType;
+use weft::lane::effects::Fence;
 use weft::sim::{self, Launch, Timing};
 use weft::tile::{Kernel, OpKind, eval};
 use weft::ttir;
@@ -204,6 +205,12 @@ fn products_behind(kernel: &Kernel) -> usize {
     ops.filter(|op| matches!(op.kind, OpKind::WarpgroupDot(_))).count()
 }
 
+/// Whether warpgroups take turns at the matrix units.
+fn takes_turns(compiled: &Compiled) -> bool {
+    let program = &compiled.program;
+    program.any_effects(&program.body, |effects| matches!(effects.fence, Fence::Named(_)))
+}
+
 fn simulated(
     case: &Weighing,
     compiled: &Compiled,
@@ -244,11 +251,11 @@ fn run(case: &Weighing) -> usize {
         assert_eq!(evaluated(&compiled.kernel), wanted, "{case:?} {rounds}");
         assert_eq!(compiled.program.maps.len(), if case.blocks { 3 } else { 0 }, "{case:?}");
         let timings = [Timing::Earliest, Timing::Latest].into_iter();
-        // Warpgroups that no barrier holds together can be apart in many ways.
+        // Warpgroups that take turns, or that no barrier holds together, can be apart in many ways.
         let random = match (case.blocks, case.warps) {
-            (false, _) => 0,
+            (false, 4) => 0,
             (true, 4) => 1,
-            (true, _) => 6,
+            (_, _) => 6,
         };
         for timing in timings.chain((0..random).map(Timing::Random)) {
             assert_eq!(
@@ -258,7 +265,11 @@ fn run(case: &Weighing) -> usize {
             );
         }
     }
-    products_behind(&compiled.kernel)
+    let behind = products_behind(&compiled.kernel);
+    // A barrier holds the warpgroups together where threads copy.
+    let in_turns = behind > 0 && case.warps == 8 && !case.blocks;
+    assert_eq!(takes_turns(&compiled), in_turns, "{case:?}");
+    behind
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::warpgroup;
 use super::writer::{Writer, put};
 use crate::atomic::{Order, Scope};
 use crate::emit::Unsupported;
+use crate::emit::ptx::sync::named;
 use crate::lane::{BarrierScope, SyncOp};
 
 pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) -> Result<(), Unsupported> {
@@ -13,6 +14,10 @@ pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) -> Result<(), Unsupported> {
         SyncOp::Barrier(scope) => {
             let call = w.barrier(scope == BarrierScope::Block);
             put!(w, "{call}");
+        }
+        SyncOp::Named(barrier) if w.dialect.is_cuda() => {
+            let arrival = named(barrier, w.program);
+            warpgroup::instruction(w, &arrival)?;
         }
         SyncOp::Named(_) => return Err(w.only_in_ptx()),
         SyncOp::Fence { order, scope } => fence(w, order, scope),

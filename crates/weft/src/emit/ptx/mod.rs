@@ -63,7 +63,7 @@ mod memory;
 mod multiply;
 mod narrow;
 mod report;
-mod sync;
+pub(super) mod sync;
 mod target;
 mod tied;
 #[cfg(test)]

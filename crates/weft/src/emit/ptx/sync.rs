@@ -1,19 +1,22 @@
 //! Fences and barriers.
 
 use super::writer::{Writer, put};
-use crate::lane::{BarrierScope, NamedBarrier, SyncOp};
+use crate::lane::{BarrierScope, NamedBarrier, Program, SyncOp};
 
 pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) {
     match op {
         SyncOp::Barrier(BarrierScope::Warp) => put!(w, "bar.warp.sync 0xffffffff"),
         SyncOp::Barrier(BarrierScope::Block) => put!(w, "bar.sync 0"),
-        // It counts threads.
-        SyncOp::Named(NamedBarrier { name, warps, waits }) => {
-            let threads = warps << w.program.lanes_log2;
-            put!(w, "bar.{} {name}, {threads}", if waits { "sync" } else { "arrive" });
-        }
+        SyncOp::Named(barrier) => put!(w, "{}", named(barrier, w.program)),
         // One kind serves all orders.
         SyncOp::Fence { order: _, scope } => put!(w, "fence.acq_rel.{scope}"),
         SyncOp::ProxyFence => put!(w, "fence.proxy.async.shared::cta"),
     }
+}
+
+/// The instruction of an arrival at a named barrier, which counts threads.
+pub(in crate::emit) fn named(barrier: NamedBarrier, program: &Program) -> String {
+    let NamedBarrier { name, warps, waits } = barrier;
+    let threads = warps << program.lanes_log2;
+    format!("bar.{} {name}, {threads}", if waits { "sync" } else { "arrive" })
 }
