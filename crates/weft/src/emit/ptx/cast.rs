@@ -1,13 +1,13 @@
 //! Conversions from one element type to another.
 
-use super::float::{round, widen};
+use super::float::{round, widen, widen_half};
 use super::integer::clear_above;
 use super::narrow;
 use super::writer::{Class, Reg, Writer, put};
 use crate::dtype::DType;
 use crate::scalar::{self, Cast, Unary};
 
-/// The bytes of a word that a narrow integer is, from the lowest one on.
+/// The bytes of a word that a narrow number is, from the lowest one on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) word: Reg,
@@ -32,7 +32,7 @@ pub(super) fn cast(
         Cast::SFromFloat | Cast::UFromFloat => {
             integer_from_float(w, "rzi", op == Cast::SFromFloat, (from, to), d, x);
         }
-        Cast::Float => float_from_float(w, (from, to), d, x),
+        Cast::Float => float_from_float(w, (from, to), part, d, x),
         Cast::FloatToZero => float_toward_zero(w, (from, to), d, x),
         // Registers have no type but a width.
         Cast::Bits => w.copy(d, x),
@@ -148,10 +148,8 @@ fn single_from_narrow(
     let counted = w.temp(Class::B32);
     if let Some(Part { mut word, byte }) = part {
         if sign > 0 {
-            let turned = w.temp(Class::B32);
             let signs = if from.bits() == 8 { sign * 0x0101_0101 } else { sign * 0x0001_0001 };
-            put!(w, "xor.b32 {turned}, {word}, {signs:#x}");
-            word = turned;
+            word = w.turned(word, signs);
         }
         // The bytes of the constant come first: the machine's instruction has room for one number, which had better be
         // the choice, since that is another one for each byte.
@@ -200,9 +198,19 @@ pub(super) fn rounds_like(op: Unary) -> Option<&'static str> {
 
 /// To nearest even. The narrow types reach each other through f32, which holds them exactly. From f64
 /// to bf16 and to eight bits there is one rounding, by way of an f32 rounded to odd as in
-/// [`float_from_integer`].
-fn float_from_float(w: &mut Writer<'_>, (from, to): (DType, DType), d: Reg, x: Reg) {
+/// [`float_from_integer`]. A bf16 is the upper half of the f32, and the upper half of a word is in its place already.
+fn float_from_float(
+    w: &mut Writer<'_>,
+    (from, to): (DType, DType),
+    part: Option<Part>,
+    d: Reg,
+    x: Reg,
+) {
     match (from, to) {
+        (DType::BF16, DType::F32) if let Some(Part { word, byte: 2 }) = part => {
+            put!(w, "and.b32 {d}, {word}, 0xffff0000");
+        }
+        (DType::F16 | DType::BF16, DType::F32) => widen_half(w, from, d, x),
         (DType::F64, to) if to == DType::BF16 || to.is_f8() => {
             let (wide, back, lost) =
                 (w.temp(Class::B32), w.temp(Class::B64), w.temp(Class::Predicate));

@@ -46,12 +46,17 @@ pub(super) fn widen(w: &mut Writer<'_>, dtype: DType, x: Reg) -> Reg {
     if dtype.is_f8() {
         return narrow::widen(w, dtype, x);
     }
+    let wide = w.temp(Class::B32);
+    widen_half(w, dtype, wide, x);
+    wide
+}
+
+/// An f16 or bf16 as an f32.
+pub(super) fn widen_half(w: &mut Writer<'_>, dtype: DType, d: Reg, x: Reg) {
     if dtype == DType::BF16 {
         w.need((7, 1));
     }
-    let wide = w.temp(Class::B32);
-    put!(w, "cvt.f32.{} {wide}, {x}", suffix(dtype));
-    wide
+    put!(w, "cvt.f32.{} {d}, {x}", suffix(dtype));
 }
 
 /// Rounds an f32 into a narrower float or an f32.

@@ -351,7 +351,7 @@ impl Words {
             } else {
                 put!(w, "mov.b32 {}, {word}", Vector(&parts));
             }
-            if word.class == Class::B32 && self.dtype.is_int() {
+            if word.class == Class::B32 && (self.dtype.is_int() || self.dtype == DType::BF16) {
                 for (&element, byte) in
                     elements.iter().zip((0..).step_by(self.dtype.bytes() as usize))
                 {

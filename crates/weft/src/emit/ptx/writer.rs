@@ -155,6 +155,8 @@ pub(super) struct Writer<'a> {
     extended: IdMap<Value, Option<Value>>,
     /// Those that were loaded as bytes of words.
     loaded: IdMap<Value, Option<Part>>,
+    /// The words of signed numbers, what turns their highest bits, and the words then, since the last label.
+    turned: Vec<(Reg, u32, Reg)>,
     /// The sums that say no rounding; see [`float::plain_sums`].
     plain_sums: IdMap<Value, bool>,
     /// The branches that must be told to be uniform.
@@ -239,6 +241,7 @@ impl<'a> Writer<'a> {
             parts,
             extended,
             loaded: IdMap::default(),
+            turned: Vec::new(),
             plain_sums: float::plain_sums(program),
             uniform: Uniform::of(program),
             wide: Wide::of(program, |value| tied.is_shared(value)),
@@ -345,7 +348,7 @@ impl<'a> Writer<'a> {
         self.rounded[value]
     }
 
-    /// The part of a word that a narrow integer is, if it is one.
+    /// The part of a word that a narrow number is, if it is one.
     pub(super) fn part(&mut self, value: Value) -> Option<Part> {
         if let Some((word, byte)) = self.parts[value] {
             return Some(Part { word: self.reg(word), byte });
@@ -365,9 +368,22 @@ impl<'a> Writer<'a> {
         Some([low, high].map(|half| self.reg(half)))
     }
 
-    /// Notes that a narrow integer was loaded as part of a word.
+    /// Notes that a narrow number was loaded as part of a word.
     pub(super) fn loaded(&mut self, value: Value, part: Part) {
         self.loaded.set(value, Some(part));
+    }
+
+    /// A word of signed numbers with their highest bits turned. An assembler shares what is written twice, but only when
+    /// it has decided how many rounds of a loop to write, by what it counts in one.
+    pub(super) fn turned(&mut self, word: Reg, signs: u32) -> Reg {
+        let known = self.turned.iter().find(|&&(of, by, _)| of == word && by == signs);
+        if let Some(&(_, _, turned)) = known {
+            return turned;
+        }
+        let turned = self.temp(Class::B32);
+        put!(self, "xor.b32 {turned}, {word}, {signs:#x}");
+        self.turned.push((word, signs, turned));
+        turned
     }
 
     /// Whether a sum says no rounding.
@@ -394,6 +410,7 @@ impl<'a> Writer<'a> {
 
     /// Writes a label, less deep than the instructions behind it.
     pub(super) fn label(&mut self, text: fmt::Arguments<'_>) {
+        self.turned.clear();
         self.indent(self.depth - 1);
         push(&mut self.body, format_args!("{text}:\n"));
     }
