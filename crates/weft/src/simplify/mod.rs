@@ -11,6 +11,7 @@
 //! * [`mod@derive`] lets a loop carry one of several values that differ by constants;
 //! * [`hoist`] moves loop-invariant operations out of loops;
 //! * [`distances`] lets a loop carry how far the pointers of its asynchronous copies have come;
+//! * [`unswitch`] writes short loops a second time without the predicates of loads that no round changes;
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
 //!   steps of a loop to its end, so that fewer registers are live, and what awaits global memory behind roots and
@@ -53,6 +54,7 @@ pub mod reload;
 pub mod sink;
 pub mod sweep;
 pub mod turns;
+pub mod unswitch;
 pub mod waits;
 mod words;
 
@@ -75,12 +77,13 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 17] = [
+pub const PASSES: [Pass; 18] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: derive::run_until },
     Pass { name: "hoist", run: hoist::run_until },
     Pass { name: "distances", run: distances::run_until },
+    Pass { name: "unswitch", run: unswitch::run_until },
     Pass { name: "share", run: expand::run_until },
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: sink::run_until },
