@@ -10,7 +10,7 @@ Cut Cross-Entropy (apple/ml-cross-entropy), GemLite (mobiusml/gemlite). Nothing 
 their benchmark programs, or the tests of those that have none, runs in two fresh processes, one for each
 compiler, with empty caches. What the program measures is done once; instead every kernel that it launches is
 timed where it is launched, with the arguments that it was given: many launches in a CUDA graph, the median of
-seven. One process at a time has the GPU, and none while it compiles.
+seven. One process at a time has the GPU, in the order in which they ask for it, and none while it compiles.
 
 A problem is a kernel with its arguments, apart from what Triton's autotuner chooses. Of each kernel with several
 configurations the same `--configurations` are tried on both sides. A side's time of a problem is that of
@@ -20,12 +20,14 @@ told: many of them are memory that nothing has written, so they are for looking 
 """
 
 import argparse
+import contextlib
 import datetime
 import json
 import math
 import os
 import queue
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -41,6 +43,8 @@ LEAST_US = 3.0
 SLOW = 0.9
 # The share of the magnitudes by which sums may differ.
 DIFFERENT = 0.01
+# Where processes ask for the GPU.
+TURNS = "gpu.socket"
 
 # By operator of TritonBench: its implementations in Triton, the mode, and what picks inputs of a useful size.
 TRITONBENCH = [
@@ -147,12 +151,31 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
     return [job for job in found if chosen is None or any(part in job.name for part in chosen)]
 
 
+class Turns:
+    """Lends the GPU to one process at a time, first come, first served. A connection asks for it, a byte lends it, and
+    the end of the connection, or of the process, gives it back. (Who waits for a lock on a file may wait forever.)"""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(256)
+        threading.Thread(target=self.lend, daemon=True).start()
+
+    def lend(self) -> None:
+        while True:
+            asking, _ = self.listener.accept()
+            with asking, contextlib.suppress(OSError):
+                asking.sendall(b"1")
+                asking.recv(1)
+
+
 def run_side(job: Job, compiler: str, folder: Path, options: argparse.Namespace) -> dict:
     """Runs a job with a compiler: the lines that it wrote, and its error."""
     stem = folder / f"{job.name.replace(' ', '.')}.{compiler}"
     described, output, log = (stem.with_name(stem.name + end) for end in (".job", ".jsonl", ".log"))
-    lock = str(folder / "gpu.lock")
-    described.write_text(json.dumps(dict(compiler=compiler, lock=lock, configurations=options.configurations)))
+    turns = str(folder / TURNS)
+    described.write_text(json.dumps(dict(compiler=compiler, turns=turns, configurations=options.configurations)))
     output.touch()
     left = options.until - time.monotonic()
     if left <= 1:
@@ -343,6 +366,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
+        Turns(folder / TURNS)
         sides = run_all(jobs, folder.resolve(), options)
     if options.launches:
         with options.launches.open("w") as file:

@@ -7,11 +7,11 @@ not seen before; what the program itself measures is done once, and says nothing
 """
 
 import contextlib
-import fcntl
 import hashlib
 import importlib._bootstrap
 import json
 import runpy
+import socket
 import statistics
 import sys
 import threading
@@ -39,9 +39,9 @@ class Gpu:
     """The GPU, which one process at a time has alone: from a program's first use of it to its end, but
     for the time in which it compiles or imports modules."""
 
-    def __init__(self, lock: Path) -> None:
-        self.file = lock.open("w")
-        self.held = False
+    def __init__(self, turns: str) -> None:
+        self.turns = turns
+        self.turn: socket.socket | None = None
         begin, load = torch.cuda._lazy_init, importlib._bootstrap._find_and_load
 
         def first() -> None:
@@ -58,20 +58,21 @@ class Gpu:
         importlib._bootstrap._find_and_load = loading
 
     def take(self) -> None:
-        fcntl.flock(self.file, fcntl.LOCK_EX)
-        self.held = True
+        self.turn = socket.socket(socket.AF_UNIX)
+        self.turn.connect(self.turns)
+        self.turn.recv(1)
 
     @contextlib.contextmanager
     def left(self):
         # A module imports others, and a thread of the program's may import while its kernels are timed.
-        if not self.held or threading.current_thread() is not threading.main_thread():
+        if self.turn is None or threading.current_thread() is not threading.main_thread():
             yield
             return
         torch.cuda.synchronize()
         # Others need the memory.
         torch.cuda.empty_cache()
-        self.held = False
-        fcntl.flock(self.file, fcntl.LOCK_UN)
+        self.turn.close()
+        self.turn = None
         try:
             yield
         finally:
@@ -314,7 +315,7 @@ def main() -> None:
 
         weft.triton.install()
     torch.manual_seed(0)
-    gpu = Gpu(Path(job["lock"]))
+    gpu = Gpu(job["turns"])
     began = time.monotonic()
     watch = Watch(gpu, output, job["configurations"])
     watch.install()

@@ -118,6 +118,25 @@ def rand(*shape, dtype=torch.float32):
     return torch.randn(*shape, device="cuda").to(dtype)
 
 
+def functions(cases):
+    """A program of functions with their arguments, each compiled by itself."""
+    compiled = [torch.compile(function) for function, _ in cases]
+
+    def flat(results):
+        return [tensor for result in results for tensor in (result if isinstance(result, tuple) else (result,))]
+
+    def run(functions, change=lambda tensor: tensor):
+        return flat(function(*map(change, arguments)) for function, (_, arguments) in zip(functions, cases))
+
+    def precise(tensor):
+        return tensor.float() if tensor.is_floating_point() else tensor
+
+    plain = [function for function, _ in cases]
+    return Program(
+        lambda: run(compiled), lambda: run(plain, precise), lambda: run(plain)
+    )
+
+
 @program
 def funcs():
     half = torch.bfloat16
@@ -135,18 +154,42 @@ def funcs():
         (rotated, [rand(16, 16, 2048, 128, dtype=half), rand(2048, 64, dtype=half)]),
         (lambda x, y: torch.tanh(x) * torch.sigmoid(y), [rand(8192, 4096), rand(8192, 4096)]),
     ]
-    compiled = [torch.compile(function) for function, _ in cases]
+    return functions(cases)
 
-    def flat(results):
-        return [tensor for result in results for tensor in (result if isinstance(result, tuple) else (result,))]
 
-    def run(functions, change=lambda tensor: tensor):
-        return flat(function(*map(change, arguments)) for function, (_, arguments) in zip(functions, cases))
-
-    plain = [function for function, _ in cases]
-    return Program(
-        lambda: run(compiled), lambda: run(plain, lambda tensor: tensor.float()), lambda: run(plain)
-    )
+# Sizes that no block divides.
+@program
+def odd():
+    half = torch.bfloat16
+    words = torch.randint(0, 50021, (100003,), device="cuda")
+    classes = torch.randint(0, 50257, (2049,), device="cuda")
+    cases = [
+        (lambda x: x.sum(0), [rand(32771, 1000, dtype=half)]),
+        (lambda x: x.sum((0, 2)), [rand(37, 193, 1001)]),
+        (lambda x: (x * x).mean(1), [rand(61, 511, 777, dtype=half)]),
+        (lambda x: x.var(0), [rand(4099, 1537)]),
+        (lambda x: x.std(), [rand(3001, 4099)]),
+        (lambda x: x.argmax(0), [rand(5003, 1111)]),
+        (lambda x: x.amax((2, 3)), [rand(31, 129, 61, 61)]),
+        (lambda x: torch.softmax(x, 1), [rand(127, 333, 1001)]),
+        (lambda x: torch.softmax(x, 1), [rand(8191, 3001, dtype=half)]),
+        (F.cross_entropy, [rand(2049, 50257, dtype=half), classes]),
+        (gelu_of_norm, [rand(16385, 1001, dtype=half), rand(1001, dtype=half), rand(1001, dtype=half)]),
+        (lambda x: F.group_norm(x, 6), [rand(13, 60, 57, 57)]),
+        (lambda x: F.batch_norm(x, None, None, training=True), [rand(33, 61, 57, 55)]),
+        (lambda x: x.cumsum(1), [rand(4099, 1537)]),
+        (turned, [rand(4099, 3001), rand(3001, 4099)]),
+        (lambda x: x.permute(0, 2, 1).contiguous() * 2, [rand(65, 333, 519, dtype=half)]),
+        (lambda x: F.pad(x, (3, 2, 1, 4), mode="reflect"), [rand(17, 33, 111, 113)]),
+        (lambda x: F.max_pool2d(x, 3, 2, 1), [rand(17, 65, 111, 113, dtype=half)]),
+        (lambda x: F.avg_pool2d(x, 3), [rand(17, 65, 111, 113)]),
+        (enlarged, [rand(7, 33, 99, 101)]),
+        (lambda x, y: F.embedding(x, y) + 1, [words, rand(50021, 77)]),
+        (lambda x, y: torch.where(x > 0, x, y * 2), [rand(1001, 1, 333), rand(1, 517, 333)]),
+        (lambda x: x.roll((3, 5), (0, 1)).flip(1), [rand(4099, 1537)]),
+        (lambda x, y: torch.cat((x[:, 1:], y), 1).relu(), [rand(1023, 4099), rand(1023, 1001)]),
+    ]
+    return functions(cases)
 
 
 # Training: the loss and some gradients.

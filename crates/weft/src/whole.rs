@@ -17,32 +17,56 @@
 //! known and loads have predicates. (Sums of 4,096 columns over 2,040 rows in blocks of 128 by 16 on an H200: 65 µs,
 //! and 32 µs by whole rounds.)
 //!
-//! It is done to innermost loops of four rounds or more, if a load needs no mask in whole rounds. Loops with products
-//! are left alone: pipelines begin their loads ahead.
+//! It is done to innermost loops, if a load has no mask in whole rounds, or one that no round changes. Loops with
+//! products are left alone: pipelines begin their loads ahead.
 
 use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value, ValueData};
 
-/// The rounds of a loop at least, for which a last one is written apart.
-const LEAST_ROUNDS: i64 = 4;
-
 /// A kernel with such loops in two.
 pub struct Whole {
     /// The kernel.
     pub kernel: Kernel,
-    /// The loads of whole rounds that had a mask, of each loop.
-    loads: Vec<Vec<OpId>>,
+    /// The loops of whole rounds, each with its loads that had a mask.
+    loops: Vec<(OpId, Vec<OpId>)>,
 }
 
 impl Whole {
-    /// Whether each loop of whole rounds has a load without a mask, by what is known of the new kernel.
+    /// Whether each loop of whole rounds has a load whose mask is the same in all of them, by what is known of the new
+    /// kernel.
     pub fn helps(&self, facts: &AxisFacts) -> bool {
-        self.loads.iter().all(|loads| {
-            loads.iter().any(|&load| {
-                let mask = self.kernel.ops[load].operands.get(1);
-                mask.is_some_and(|&mask| facts.get(mask).constant == Some(1))
-            })
+        let definitions = self.kernel.definitions();
+        self.loops.iter().all(|(id, loads)| {
+            let mut inside: IdMap<Value, bool> = IdMap::default();
+            for region in &self.kernel.ops[*id].regions {
+                region.params.iter().for_each(|&param| inside.set(param, true));
+                self.kernel.walk(region, &mut |_, op| {
+                    op.results.iter().for_each(|&result| inside.set(result, true));
+                });
+            }
+            let stays = |mask: Value| {
+                // A condition, and what it is made of.
+                let mut open = vec![mask];
+                let mut seen: IdMap<Value, bool> = IdMap::default();
+                while let Some(value) = open.pop() {
+                    if facts.get(value).constant.is_some() || !inside[value] || seen[value] {
+                        continue;
+                    }
+                    let Some(op) = definitions[value].map(|id| &self.kernel.ops[id]) else {
+                        return false;
+                    };
+                    if !op.kind.effects().is_pure() || !op.regions.is_empty() {
+                        return false;
+                    }
+                    seen.set(value, true);
+                    open.extend(&op.operands);
+                }
+                true
+            };
+            loads
+                .iter()
+                .any(|&load| self.kernel.ops[load].operands.get(1).is_some_and(|&mask| stays(mask)))
         })
     }
 }
@@ -57,7 +81,7 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts) -> Option<Whole> {
         ends.set(id, end);
     });
     any.then(|| {
-        let mut whole = Whole { kernel: kernel.clone(), loads: Vec::new() };
+        let mut whole = Whole { kernel: kernel.clone(), loops: Vec::new() };
         let body = core::mem::take(&mut whole.kernel.body);
         whole.kernel.body = whole.region(body, &ends);
         whole
@@ -83,7 +107,7 @@ fn end_of_whole_rounds(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> Option<i6
             _ => {}
         });
     }
-    (rounds >= LEAST_ROUNDS && cut > 0 && is_plain && is_masked).then_some(low + rounds * step)
+    (rounds > 0 && cut > 0 && is_plain && is_masked).then_some(low + rounds * step)
 }
 
 impl Whole {
@@ -117,7 +141,7 @@ impl Whole {
         }));
         let mut loads = Vec::new();
         let whole = self.copy(id, &mut IdMap::default(), &mut loads);
-        self.loads.push(loads);
+        self.loops.push((whole, loads));
         self.kernel.ops[whole].operands[1] = middle;
         let sums = self.kernel.ops[whole].results.clone();
         let rest = &mut self.kernel.ops[id].operands;

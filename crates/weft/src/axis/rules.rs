@@ -136,7 +136,7 @@ pub(super) fn divide(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
     if !y.strides.are_uniform() {
         return quotient;
     }
-    let likely = y.constant.is_none().then(|| x.likely().likely_quotient());
+    let likely = (!divisor.exact).then(|| x.likely().likely_quotient(y.constant));
     if rounds_down {
         // Elements that may wrap have quotients that wrap elsewhere.
         let exact = divisor.exact && x.range.is_natural();
@@ -163,8 +163,7 @@ pub(super) fn remainder(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
     if !y.strides.are_uniform() {
         return rest;
     }
-    // Such a divisor is larger than what a tile reaches.
-    let likely = y.constant.is_none().then(|| x.likely().clone());
+    let likely = (!divisor.exact).then(|| x.likely().likely_remainder(y.constant));
     if rounds_down {
         let strides = x.strides.remainder(divisor.power, divisor.exact);
         Facts { strides, ..rest }.and_likely(likely)

@@ -174,10 +174,33 @@ impl Strides {
         Self { first: if whole { MOST } else { power_here }, steps: steps.collect() }
     }
 
-    /// What a quotient's steps most often are where only a run tells the divisor: it is the size of an axis, larger than
-    /// all that a tile reaches by known steps.
-    pub(super) fn likely_quotient(&self) -> Self {
-        Self { first: 1, steps: self.steps.iter().map(|step| step.map(|_| 0)).collect() }
+    /// What the steps of a quotient by a number that is the same for all most often are. A divisor that only a run tells
+    /// is taken for the size of an axis, larger than all that a tile reaches by known steps.
+    pub(super) fn likely_quotient(&self, divisor: Option<u64>) -> Self {
+        self.likely(divisor, |_| 0, |step, divisor| step / divisor)
+    }
+
+    /// The same of the remainder.
+    pub(super) fn likely_remainder(&self, divisor: Option<u64>) -> Self {
+        self.likely(divisor, |step| step, |_, _| 0)
+    }
+
+    /// Steps of up to half of a divisor lead past a multiple of it less often than not, and multiples of it always.
+    fn likely(
+        &self,
+        divisor: Option<u64>,
+        within: impl Fn(u64) -> u64,
+        beyond: impl Fn(i64, i64) -> i64,
+    ) -> Self {
+        let steps = self.steps.iter().map(|&step| {
+            let (step, Some(divisor)) = (step?, divisor) else { return step.map(&within) };
+            if (step as i64).unsigned_abs() <= divisor / 2 {
+                return Some(within(step));
+            }
+            let (signed, divisor) = (step as i64, i64::try_from(divisor).ok()?);
+            (signed.checked_rem(divisor) == Some(0)).then(|| beyond(signed, divisor) as u64)
+        });
+        Self { first: 1, steps: steps.collect() }
     }
 
     /// Takes over what the facts of each axis say: its lowest bits count up by one, or add nothing.

@@ -157,7 +157,8 @@ fn tiles_that_are_walked_in_groups_are_counted() {
 }
 
 /// Prices take a divisor that only a run tells for the size of an axis, longer than a tile: neighbours have one
-/// quotient, and remainders that follow one another. Of a constant that is no power of two nothing is said.
+/// quotient, and remainders that follow one another. Of a constant that holds of steps up to its half; multiples of it
+/// have no remainder.
 #[test]
 fn likely_quotients_and_remainders() {
     let text = "
@@ -165,9 +166,15 @@ tt.func public @divided(%n: i32) {
   %x = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
   %unknown = tt.splat %n : i32 -> tensor<64xi32>
   %seven = arith.constant dense<7> : tensor<64xi32>
+  %three = arith.constant dense<3> : tensor<64xi32>
+  %fold = arith.muli %x, %three : tensor<64xi32>
+  %twelve = arith.constant dense<12> : tensor<64xi32>
   %a = arith.divsi %x, %unknown : tensor<64xi32>
   %b = arith.remsi %x, %unknown : tensor<64xi32>
   %c = arith.divsi %x, %seven : tensor<64xi32>
+  %d = arith.remsi %x, %seven : tensor<64xi32>
+  %e = arith.divsi %fold, %twelve : tensor<64xi32>
+  %f = arith.remsi %fold, %twelve : tensor<64xi32>
   tt.return
 }
 ";
@@ -182,5 +189,8 @@ tt.func public @divided(%n: i32) {
     });
     assert_eq!(found[0], [Some(0); 6]);
     assert_eq!(found[1], [1, 2, 4, 8, 16, 32].map(Some));
-    assert_eq!(found[2], [None; 6]);
+    assert_eq!(found[2], [Some(0), Some(0), None, None, None, None]);
+    assert_eq!(found[3], [Some(1), Some(2), None, None, None, None]);
+    assert_eq!(found[4], [0, 0, 1, 2, 4, 8].map(Some));
+    assert_eq!(found[5], [3, 6, 0, 0, 0, 0].map(Some));
 }
