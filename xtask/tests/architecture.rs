@@ -498,9 +498,10 @@ fn with_effects(table: &str, of: &str) -> BTreeSet<String> {
 }
 
 /// The operations that a file names all the same, because it writes or rewrites them.
-const REWRITES: [(&str, &[&str], &str); 11] = [
+const REWRITES: [(&str, &[&str], &str); 12] = [
     ("simplify/barriers.rs", &["Sync"], "puts barriers there"),
     ("simplify/pack.rs", &["Sync"], "puts barriers there"),
+    ("simplify/turns.rs", &["Sync"], "puts named barriers there"),
     (
         "simplify/park.rs",
         &["Load", "Store"],
