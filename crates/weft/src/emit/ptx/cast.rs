@@ -135,7 +135,7 @@ fn float_from_integer(
 /// sub.f32  d, t, 2^23
 /// ```
 ///
-/// The highest bit of a signed number is turned before, which adds `2^(n-1)`, and this is taken away too.
+/// The sign bit of a signed number is flipped before, which adds `2^(n-1)`, and this is taken away too.
 fn single_from_narrow(
     w: &mut Writer<'_>,
     op: Cast,
@@ -149,7 +149,7 @@ fn single_from_narrow(
     if let Some(Part { mut word, byte }) = part {
         if sign > 0 {
             let signs = if from.bits() == 8 { sign * 0x0101_0101 } else { sign * 0x0001_0001 };
-            word = w.turned(word, signs);
+            word = w.flipped(word, signs);
         }
         // The bytes of the constant come first: the machine's instruction has room for one number, which had better be
         // the choice, since that is another one for each byte.

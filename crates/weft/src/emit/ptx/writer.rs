@@ -155,8 +155,8 @@ pub(super) struct Writer<'a> {
     extended: IdMap<Value, Option<Value>>,
     /// Those that were loaded as bytes of words.
     loaded: IdMap<Value, Option<Part>>,
-    /// The words of signed numbers, what turns their highest bits, and the words then, since the last label.
-    turned: Vec<(Reg, u32, Reg)>,
+    /// Words of signed numbers, a mask of their sign bits, and the words with these flipped, since the last label.
+    flipped: Vec<(Reg, u32, Reg)>,
     /// The sums that say no rounding; see [`float::plain_sums`].
     plain_sums: IdMap<Value, bool>,
     /// The branches that must be told to be uniform.
@@ -241,7 +241,7 @@ impl<'a> Writer<'a> {
             parts,
             extended,
             loaded: IdMap::default(),
-            turned: Vec::new(),
+            flipped: Vec::new(),
             plain_sums: float::plain_sums(program),
             uniform: Uniform::of(program),
             wide: Wide::of(program, |value| tied.is_shared(value)),
@@ -373,17 +373,17 @@ impl<'a> Writer<'a> {
         self.loaded.set(value, Some(part));
     }
 
-    /// A word of signed numbers with their highest bits turned. An assembler shares what is written twice, but only when
-    /// it has decided how many rounds of a loop to write, by what it counts in one.
-    pub(super) fn turned(&mut self, word: Reg, signs: u32) -> Reg {
-        let known = self.turned.iter().find(|&&(of, by, _)| of == word && by == signs);
-        if let Some(&(_, _, turned)) = known {
-            return turned;
+    /// A word of signed numbers with their sign bits flipped. An assembler shares what is written twice, but only after it
+    /// has decided, by what it counts in a round, how far to unroll a loop.
+    pub(super) fn flipped(&mut self, word: Reg, signs: u32) -> Reg {
+        let known = self.flipped.iter().find(|&&(of, by, _)| of == word && by == signs);
+        if let Some(&(_, _, flipped)) = known {
+            return flipped;
         }
-        let turned = self.temp(Class::B32);
-        put!(self, "xor.b32 {turned}, {word}, {signs:#x}");
-        self.turned.push((word, signs, turned));
-        turned
+        let flipped = self.temp(Class::B32);
+        put!(self, "xor.b32 {flipped}, {word}, {signs:#x}");
+        self.flipped.push((word, signs, flipped));
+        flipped
     }
 
     /// Whether a sum says no rounding.
@@ -410,7 +410,7 @@ impl<'a> Writer<'a> {
 
     /// Writes a label, less deep than the instructions behind it.
     pub(super) fn label(&mut self, text: fmt::Arguments<'_>) {
-        self.turned.clear();
+        self.flipped.clear();
         self.indent(self.depth - 1);
         push(&mut self.body, format_args!("{text}:\n"));
     }
