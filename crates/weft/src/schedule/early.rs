@@ -301,15 +301,8 @@ fn is_load(op: &Op) -> bool {
 /// Whether threads may meet for it, to give each other what they hold. Changes of layouts do not count: a text that
 /// gives layouts has them as operations, another one nowhere, and both are compiled alike.
 fn meets(op: &Op) -> bool {
-    let between_threads = matches!(
-        op.kind,
-        OpKind::Dot(_)
-            | OpKind::Reduce { .. }
-            | OpKind::Scan { .. }
-            | OpKind::Gather { .. }
-            | OpKind::Histogram
-    );
-    between_threads || op.kind.effects().local.any()
+    let effects = op.kind.effects();
+    effects.combines || effects.local.any()
 }
 
 /// Whether no load may pass it.

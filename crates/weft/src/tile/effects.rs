@@ -110,6 +110,9 @@ pub struct Effects {
     pub visible: bool,
     /// Whether what it computes is not known here.
     pub opaque: bool,
+    /// Whether elements of its results are computed from elements at other places, for which threads may meet to give
+    /// each other what they hold. Not those that only rename or move elements.
+    pub combines: bool,
     /// What it does to control.
     pub control: Control,
 }
@@ -125,13 +128,14 @@ impl Effects {
         tokens: Tokens::None,
         visible: false,
         opaque: false,
+        combines: false,
         control: Control::None,
     };
 
     /// Whether it does nothing but compute results from its operands, in a way that is known: it may be
     /// repeated, moved, and removed.
     pub fn is_pure(self) -> bool {
-        self == Self::NONE
+        Self { combines: false, ..self } == Self::NONE
     }
 
     /// Whether it ends its region.
@@ -172,12 +176,12 @@ impl OpKind {
             | OpKind::Fma
             | OpKind::Directed(..)
             | OpKind::Function(_)
-            | OpKind::AddPtr
-            | OpKind::Dot(_)
+            | OpKind::AddPtr => none,
+            OpKind::Dot(_)
             | OpKind::Reduce { axis: _, contract: _ }
             | OpKind::Scan { axis: _, reverse: _ }
             | OpKind::Gather { axis: _ }
-            | OpKind::Histogram => none,
+            | OpKind::Histogram => Effects { combines: true, ..none },
             OpKind::Load(options) => {
                 Effects { global: Touch::READS, visible: options.volatile, ..none }
             }
@@ -188,7 +192,7 @@ impl OpKind {
             OpKind::Descriptor(op) => op.effects(),
             OpKind::Transfer(op) => op.effects(),
             // Its left factor may be a tensor; the right one never is.
-            OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, ..none },
+            OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, combines: true, ..none },
             OpKind::Local(op) => op.effects(),
             OpKind::AsyncCopy(op) => op.effects(),
             OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
@@ -230,6 +234,7 @@ mod tests {
     #[test]
     fn rows_are_what_they_are_meant_to_be() {
         let none = Effects::NONE;
+        let combines = Effects { combines: true, ..none };
         let begin = |options| OpKind::AsyncCopy(AsyncCopy::Begin(options));
         let volatile = CopyOptions { volatile: true, ..CopyOptions::default() };
         let asm = |pure| {
@@ -282,11 +287,11 @@ mod tests {
             (OpKind::Directed(Directed::Div, Rounding::Up), none),
             (OpKind::Function(Function::Tan), none),
             (OpKind::AddPtr, none),
-            (OpKind::Dot(Precision::Ieee), none),
-            (OpKind::Reduce { axis: 0, contract: true }, none),
-            (OpKind::Scan { axis: 0, reverse: true }, none),
-            (OpKind::Gather { axis: 0 }, none),
-            (OpKind::Histogram, none),
+            (OpKind::Dot(Precision::Ieee), combines),
+            (OpKind::Reduce { axis: 0, contract: true }, combines),
+            (OpKind::Scan { axis: 0, reverse: true }, combines),
+            (OpKind::Gather { axis: 0 }, combines),
+            (OpKind::Histogram, combines),
             (OpKind::Local(LocalOp::Index), none),
             (OpKind::Local(LocalOp::Subslice { offsets: vec![0] }), none),
             (OpKind::Local(LocalOp::Trans { order: vec![1, 0] }), none),
@@ -323,7 +328,7 @@ mod tests {
                 Effects { local: Touch::WRITES, allocates: true, ..none },
             ),
             (OpKind::Local(LocalOp::Load), Effects { local: Touch::READS, ..none }),
-            (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..none }),
+            (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..combines }),
             (OpKind::Local(LocalOp::Store), Effects { local: Touch::WRITES, ..none }),
             (OpKind::Local(LocalOp::Dealloc), Effects { allocates: true, ..none }),
             (begin(CopyOptions::default()), copy),
@@ -344,7 +349,12 @@ mod tests {
         ];
         for (kind, expected) in rows {
             assert_eq!(kind.effects(), expected, "{}", kind.name());
-            assert_eq!(kind.effects().is_pure(), expected == none, "{}", kind.name());
+            assert_eq!(
+                kind.effects().is_pure(),
+                expected == none || expected == combines,
+                "{}",
+                kind.name()
+            );
             let touched = kind.by_pointers().map(|how| match how {
                 ByPointers::Load => (Touch::READS, Touch::NONE),
                 ByPointers::Store => (Touch::WRITES, Touch::NONE),
