@@ -64,10 +64,10 @@ pub(crate) fn wants_registers(
 /// For how many blocks on a multiprocessor a program had better be assembled again whose threads were given so
 /// many registers and so many bytes of a stack; `None` where that will do.
 ///
-/// What is too much for all registers of a thread goes to the stack, and then an assembler may leave the
-/// threads few registers too, for the sake of blocks that do not make up for it: one block will do. Otherwise it
-/// uses registers freely, for loads that wait side by side, and a few less let one more block run, whose warps
-/// work where those of the others wait for one another.
+/// What is too much for the registers that a thread was given goes to the stack, and then an assembler may leave the
+/// threads few of them too, for the sake of blocks that do not make up for it: as many blocks will do as leave room for
+/// what lies on the stack, or one. Otherwise it uses registers freely, for loads that wait side by side, and a few less
+/// let one more block run, whose warps work where those of the others wait for one another.
 pub(crate) fn second_assembly(
     machine: &Machine,
     program: &Program,
@@ -82,8 +82,11 @@ pub(crate) fn second_assembly(
         let room = machine.registers / (blocks * threads) / REGISTER_STEP * REGISTER_STEP;
         room.min(machine.registers_per_thread)
     };
+    let blocks = blocks_of(machine, program, registers);
     if stack_bytes > 0 {
-        return (registers < room_for(1)).then_some(1);
+        let wanted = registers + stack_bytes.div_ceil(4);
+        let blocks = (1..=blocks).rev().find(|&blocks| room_for(blocks) >= wanted).unwrap_or(1);
+        return (registers < room_for(blocks)).then_some(blocks);
     }
     let ops = program.insts.values().map(|inst| &inst.op);
     // The sums of products stay in registers, and what is in flight may not move: there is less to be had.
@@ -93,7 +96,6 @@ pub(crate) fn second_assembly(
         _ => 55,
     });
     let share = share.max().unwrap_or(55);
-    let blocks = blocks_of(machine, program, registers);
     (100 * room_for(blocks + 1) >= share * registers).then_some(blocks + 1)
 }
 
@@ -119,6 +121,9 @@ mod tests {
         assert_eq!(again(4, 32, 17048), Some(1));
         assert_eq!(again(4, 255, 17048), None);
         assert_eq!(again(16, 128, 584), None);
+        // A stack that two blocks less make room for, and one that fits beside as many blocks.
+        assert_eq!(again(4, 64, 62), Some(6));
+        assert_eq!(again(4, 84, 8), Some(5));
         // Blocks of eight warps, where one more is near, where it is not, and where they are enough.
         assert_eq!(again(8, 142, 0), Some(2));
         assert_eq!(again(8, 128, 0), Some(3));

@@ -349,7 +349,7 @@ impl Reach {
     ) -> Result<Self, AssignError> {
         let shape = &kernel.ty(op.operands[0]).shape;
         let outs = Space::tensor(shape)?;
-        let axis = memory_order(facts, op.operands[0]).first().copied().unwrap_or(0);
+        let axis = memory_order(kernel, facts, op.operands[0]).first().copied().unwrap_or(0);
         let (start, bits) = outs.locate(Label::dim(axis as u32)).unwrap_or((0, 0));
         let front = start..start + bits;
         let along = vector_elements(kernel, facts, machine, op, masks).max(1).ilog2().min(bits);
@@ -442,12 +442,14 @@ fn axis_of(outs: &Space, bit: u32) -> usize {
     outs.axes().len() - 1 - from_last.unwrap_or(0)
 }
 
-/// The axes of a memory operation's pointers, the one that runs through memory first; of equals the
-/// last, as in row-major order.
-pub(super) fn memory_order(facts: &AxisFacts, pointer: Value) -> Vec<usize> {
-    let dims = &facts.get(pointer).dims;
-    let mut order: Vec<usize> = (0..dims.len()).rev().collect();
-    order.sort_by_key(|&axis| core::cmp::Reverse(dims[axis].contiguity));
+/// The axes of a memory operation's pointers, the one that runs through memory first: where equally many elements are
+/// proved to follow each other the one where more are likely to, and of equals the last, as in row-major order.
+pub(super) fn memory_order(kernel: &Kernel, facts: &AxisFacts, pointer: Value) -> Vec<usize> {
+    let (facts, shape) = (facts.get(pointer), &kernel.ty(pointer).shape);
+    let mut order: Vec<usize> = (0..facts.dims.len()).rev().collect();
+    order.sort_by_key(|&axis| {
+        core::cmp::Reverse((facts.dims[axis].contiguity, facts.likely_run(axis, shape)))
+    });
     order
 }
 
@@ -462,7 +464,7 @@ pub(super) fn vector_elements(
 ) -> u64 {
     let Some((mask, most)) = guard(kernel, machine, op, masks) else { return 1 };
     let pointer = op.operands[0];
-    let axis = memory_order(facts, pointer).first().copied().unwrap_or(0);
+    let axis = memory_order(kernel, facts, pointer).first().copied().unwrap_or(0);
     facts.vector_elements(pointer, mask, axis, element(kernel, op), most)
 }
 

@@ -90,7 +90,7 @@ impl Anchors<'_> {
         if reach.by_steps {
             return self.walked(layouts, &shape, &reach);
         }
-        let order = memory_order(self.facts, pointer);
+        let order = memory_order(self.kernel, self.facts, pointer);
         let (per_thread, _) = self.vector(op, &order, masks);
         self.blocked(layouts, &shape, &per_thread, &order)
     }
@@ -120,7 +120,7 @@ impl Anchors<'_> {
         let pointer = op.operands[0];
         let ty = self.kernel.ty(pointer);
         let bytes = ty.element.pointee().map_or(8, DType::bytes);
-        let order = memory_order(self.facts, pointer);
+        let order = memory_order(self.kernel, self.facts, pointer);
         let (mut per_thread, left) = self.vector(op, &order, Masks::Same);
         let word = 4 / u64::from(bytes).min(4);
         let Some(&next) = order.get(1) else { return Ok(None) };

@@ -295,7 +295,7 @@ impl Accesses {
         let op = &kernel.ops[id];
         let layout = assignment.layouts.get(place);
         let (pointers, mask) = (op.operands[0], op.operands.get(2).copied());
-        self.order = memory_order(facts, pointers);
+        self.order = memory_order(kernel, facts, pointers);
         if let Some(&axis) = self.order.first() {
             let dtype = kernel.ty(op.operands[1]).dtype();
             let widest = crate::lane::MAX_ACCESS_BYTES.into();

@@ -40,7 +40,7 @@ impl Near {
     pub(super) fn of(kernel: &Kernel, facts: &AxisFacts, block: Block<'_>, copy: &Op) -> Self {
         let pointers = copy.operands[0];
         let tensor = kernel.ty(pointers);
-        let axis = memory_order(facts, pointers).first().copied().unwrap_or(0);
+        let axis = memory_order(kernel, facts, pointers).first().copied().unwrap_or(0);
         let together = vector_elements(kernel, facts, block.machine, copy, Masks::Same).max(1);
         let inner = tensor.shape.get(axis + 1..).unwrap_or(&[]);
         let start: u32 = inner.iter().map(|extent| extent.ilog2()).sum();

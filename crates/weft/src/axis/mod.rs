@@ -122,6 +122,11 @@ impl Facts {
         self.likely.as_deref().unwrap_or(&self.strides)
     }
 
+    /// How many elements likely follow each other along one axis of the shape: for prices alone, too.
+    pub fn likely_run(&self, axis: usize, shape: &[u64]) -> u64 {
+        self.likely().run(axis, shape, self.unit)
+    }
+
     /// The same with likely steps.
     fn and_likely(self, likely: Option<Strides>) -> Self {
         Self { likely: likely.map(Box::new), ..self }

@@ -236,6 +236,13 @@ impl Range {
             Binary::RemS if y.low > 0 => {
                 Self::new(x.low.min(0).max(1 - y.high), x.high.max(0).min(y.high - 1))
             }
+            // By any divisor, zero among them, the quotient is no larger than the dividend, or -1, and the remainder is
+            // no larger and has its sign.
+            Binary::DivS => {
+                let most = wide(x.low).abs().max(wide(x.high).abs()).max(1);
+                Self::within(ty, -most, most)
+            }
+            Binary::RemS => Self::new(x.low.min(0), x.high.max(0)),
             Binary::RemU if naturals && y.low > 0 => Self::new(0, x.high.min(y.high - 1)),
             Binary::RemU if y.low > 0 => Self::new(0, y.high - 1),
             Binary::MinS => Self::new(x.low.min(y.low), x.high.min(y.high)),

@@ -23,6 +23,11 @@ fn bits(shape: &[u64]) -> usize {
     shape.iter().map(|extent| extent.trailing_zeros() as usize).sum()
 }
 
+/// How many of the lowest bits count up by so much for each element.
+fn counting(steps: &[Option<u64>], unit: u64) -> usize {
+    steps.iter().enumerate().take_while(|&(bit, &step)| step == Some(unit << bit)).count()
+}
+
 impl Strides {
     /// Elements of which nothing is known.
     pub(super) fn unknown(shape: &[u64]) -> Self {
@@ -223,6 +228,18 @@ impl Strides {
         self.first = self.first.max(begins.unwrap_or(1));
     }
 
+    /// How many elements follow each other along one axis from where its bits are zero.
+    pub(super) fn run(&self, axis: usize, shape: &[u64], unit: u64) -> u64 {
+        self.of_axis(axis, shape).map_or(1, |(_, own)| 1 << counting(own, unit))
+    }
+
+    /// The steps of one axis, and how many bits of the index are below it.
+    fn of_axis(&self, axis: usize, shape: &[u64]) -> Option<(usize, &[Option<u64>])> {
+        let behind = bits(shape.get(axis + 1..).unwrap_or(&[]));
+        let own = bits(shape.get(axis..=axis).unwrap_or(&[]));
+        Some((behind, self.steps.get(behind..behind + own)?))
+    }
+
     /// Improves the facts of one axis by what the bits of the index say, with runs of at most
     /// `2^longest` elements.
     pub(super) fn tell(
@@ -233,11 +250,8 @@ impl Strides {
         unit: u64,
         longest: usize,
     ) {
-        let behind = bits(shape.get(axis + 1..).unwrap_or(&[]));
-        let own = shape.get(axis).map_or(0, |&extent| bits(&[extent]));
-        let Some(own) = self.steps.get(behind..behind + own) else { return };
-        let counts = |&(bit, &step): &(usize, &Option<u64>)| step == Some(unit << bit);
-        let counting = own.iter().enumerate().take(longest).take_while(counts).count();
+        let Some((behind, own)) = self.of_axis(axis, shape) else { return };
+        let counting = counting(own, unit).min(longest);
         let same = own.iter().take_while(|&&step| step == Some(0)).count();
         let run = 1 << counting;
         if run >= dim.contiguity {

@@ -20,14 +20,18 @@
 //! ```text
 //! remainder           n - (n / d) d, which shares the quotient
 //! widened n / widened d = widened (n / d)      where n is not negative, so that no quotient is too large
+//! widened n / d = ±(|n| / min(|d|, 2^w - 1))   in the w bits of n: the quotient by any larger divisor is zero, too
 //! ```
+//!
+//! The last one is for sizes of axes that a run tells in 64 bits, by which indices of 32 bits are taken apart: a quotient
+//! of 64 bits takes NVIDIA's GPUs some seventy instructions, one of 32 bits ten, of which equal divisors share half.
 //!
 //! The formulae are written once, for an [`Arithmetic`] that may be the builder of a program or plain numbers
 //! of any width: tests go through all numerators and divisors of 8 bits.
 
 use super::{Builder, Value};
 use crate::dtype::DType;
-use crate::scalar::{Binary, Cast};
+use crate::scalar::{Binary, Cast, Compare};
 
 /// Integers of one width, and what is computed with them.
 pub(super) trait Arithmetic {
@@ -48,6 +52,23 @@ pub(super) trait Arithmetic {
         let y = self.constant(bits);
         self.binary(op, x, y)
     }
+}
+
+/// The same, and integers of half the width.
+pub(super) trait Halves: Arithmetic {
+    /// The lower half of a number.
+    fn half(&mut self, x: Self::Number) -> Self::Number;
+
+    /// A half as a number, with its sign or without.
+    fn widened(&mut self, cast: Cast, x: Self::Number) -> Self::Number;
+
+    /// One number where a divisor is zero, and another one elsewhere.
+    fn by_zero(
+        &mut self,
+        divisor: Self::Number,
+        zero: Self::Number,
+        other: Self::Number,
+    ) -> Self::Number;
 }
 
 /// `floor(n / d)` for unsigned n up to `most` and `d` from 2 to less than 2^63.
@@ -144,6 +165,71 @@ fn signed_rest_of_power<M: Arithmetic>(numbers: &mut M, n: M::Number, d: u64) ->
     numbers.binary(Binary::Sub, n, whole)
 }
 
+/// A number or its negative, where `sign` is zero or all ones.
+fn with_sign<M: Arithmetic>(numbers: &mut M, x: M::Number, sign: M::Number) -> M::Number {
+    let turned = numbers.binary(Binary::Xor, x, sign);
+    numbers.binary(Binary::Sub, turned, sign)
+}
+
+/// A quotient or remainder of which `n` is a widened half, with its sign; `natural` says that it is not negative, which
+/// that of unsigned numbers must not be.
+pub(super) fn of_half<M: Halves>(
+    numbers: &mut M,
+    op: Binary,
+    n: M::Number,
+    d: M::Number,
+    natural: bool,
+) -> M::Number {
+    let half = numbers.width() / 2;
+    let is_signed = matches!(op, Binary::DivS | Binary::RemS);
+    let (mut divisor, mut sign) = (d, None);
+    if is_signed {
+        let of_d = numbers.with(Binary::ShrS, d, (2 * half - 1).into());
+        divisor = with_sign(numbers, d, of_d);
+        sign = Some(numbers.half(of_d));
+    }
+    let divisor = numbers.with(Binary::MinU, divisor, (1 << half) - 1);
+    let divisor = numbers.half(divisor);
+    let mut magnitude = numbers.half(n);
+    let mut of_n = None;
+    if !natural {
+        let below = numbers.with(Binary::ShrS, n, (2 * half - 1).into());
+        let below = numbers.half(below);
+        magnitude = with_sign(numbers, magnitude, below);
+        of_n = Some(below);
+    }
+    let whole = numbers.binary(Binary::DivU, magnitude, divisor);
+    if matches!(op, Binary::RemS | Binary::RemU) {
+        // By zero, the numerator.
+        let product = numbers.binary(Binary::Mul, whole, divisor);
+        let rest = numbers.binary(Binary::Sub, magnitude, product);
+        return match of_n {
+            None => numbers.widened(Cast::ExtU, rest),
+            Some(below) => {
+                let rest = with_sign(numbers, rest, below);
+                numbers.widened(Cast::ExtS, rest)
+            }
+        };
+    }
+    match (sign, of_n) {
+        // By zero, the half and what it is widened to are -1.
+        (None, _) => numbers.widened(Cast::ExtS, whole),
+        (Some(sign), None) => {
+            let whole = with_sign(numbers, whole, sign);
+            numbers.widened(Cast::ExtS, whole)
+        }
+        // That of the least half by -1 is no half.
+        (Some(sign), Some(below)) => {
+            let sign = numbers.binary(Binary::Xor, sign, below);
+            let sign = numbers.widened(Cast::ExtS, sign);
+            let whole = numbers.widened(Cast::ExtU, whole);
+            let whole = with_sign(numbers, whole, sign);
+            let zero = numbers.constant(u64::MAX);
+            numbers.by_zero(d, zero, whole)
+        }
+    }
+}
+
 /// A program of integers of one type.
 struct Writing<'b> {
     build: &'b mut Builder,
@@ -166,7 +252,45 @@ impl Arithmetic for Writing<'_> {
     }
 }
 
+impl Halves for Writing<'_> {
+    fn half(&mut self, x: Value) -> Value {
+        self.build.cast(Cast::Trunc, x, DType::I32)
+    }
+
+    fn widened(&mut self, cast: Cast, x: Value) -> Value {
+        self.build.cast(cast, x, DType::I64)
+    }
+
+    fn by_zero(&mut self, divisor: Value, zero: Value, other: Value) -> Value {
+        let none = self.constant(0);
+        let by_zero = self.build.compare(Compare::Eq, divisor, none);
+        self.build.select(by_zero, zero, other)
+    }
+}
+
 impl Builder {
+    /// A quotient or remainder of integers of 64 bits, the first of which is known to be one of 32 bits, and if `most` says
+    /// so to lie between zero and that.
+    pub fn division_of_half(&mut self, op: Binary, n: Value, d: Value, most: Option<u64>) -> Value {
+        let is_signed = matches!(op, Binary::DivS | Binary::RemS);
+        let natural = most.is_some();
+        if !is_signed && !natural {
+            return self.binary(op, n, d);
+        }
+        let Some(bits) = self.constant_bits(d) else {
+            return of_half(&mut Writing { build: self, like: n }, op, n, d, natural);
+        };
+        if !(1..=i32::MAX as u64).contains(&bits) {
+            return self.binary(op, n, d);
+        }
+        let [n, d] = [n, d].map(|x| self.cast(Cast::Trunc, x, DType::I32));
+        let (part, cast) = match most {
+            Some(most) => (self.natural_division(op, n, d, most), Cast::ExtU),
+            None => (self.binary(op, n, d), Cast::ExtS),
+        };
+        self.cast(cast, part, DType::I64)
+    }
+
     /// A quotient or remainder of integers, of which `n` is known to lie between zero and `most`, if that
     /// is known; `None` where the divisor is no constant that products replace.
     pub(super) fn divided(
@@ -229,11 +353,17 @@ impl Builder {
             return None;
         }
         let quotient = match op {
-            Binary::DivS | Binary::DivU => return self.narrow_quotient(op, n, d),
+            Binary::DivS | Binary::DivU => {
+                let narrow = self.narrow_quotient(op, n, d);
+                return narrow.or_else(|| self.quotient_of_half(op, n, d));
+            }
             Binary::RemS => Binary::DivS,
             Binary::RemU => Binary::DivU,
             _ => return None,
         };
+        if let Some(rest) = self.quotient_of_half(op, n, d) {
+            return Some(rest);
+        }
         // By zero, the quotient is -1 and the rest the numerator.
         let whole = self.binary(quotient, n, d);
         let product = self.binary(Binary::Mul, whole, d);
@@ -255,6 +385,21 @@ impl Builder {
         let n = self.cast(Cast::Trunc, n, DType::I32);
         let whole = self.binary(Binary::DivS, n, d);
         Some(self.cast(Cast::ExtS, whole, DType::I64))
+    }
+
+    /// A quotient or remainder of 64 bits of a widened number by one that may have more bits.
+    fn quotient_of_half(&mut self, op: Binary, n: Value, d: Value) -> Option<Value> {
+        let is_half = |build: &Self, value, cast| {
+            build.operand_of(value, cast).is_some_and(|of| build.dtype(of) == DType::I32)
+        };
+        let natural = self.possible_bits(n) >> 31 == 0;
+        let is_signed = matches!(op, Binary::DivS | Binary::RemS);
+        let short = self.dtype(n) == DType::I64
+            && (natural || is_signed && is_half(self, n, Cast::ExtS))
+            // Of two halves the quotient is one of 32 bits anyway.
+            && self.possible_bits(d) >> 31 != 0
+            && !is_half(self, d, Cast::ExtS);
+        short.then(|| of_half(&mut Writing { build: self, like: n }, op, n, d, natural))
     }
 
     /// An unsigned quotient; that of a quotient is one by the product of both divisors.
@@ -285,43 +430,101 @@ pub(super) struct Quotient {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arithmetic, multiplier, rest, signed, signed_rest_of_power, unsigned};
+    use super::{
+        Arithmetic, Halves, multiplier, of_half, rest, signed, signed_rest_of_power, unsigned,
+    };
     use crate::dtype::DType;
-    use crate::scalar::{self, Binary};
+    use crate::scalar::{self, Binary, Cast};
 
-    /// Plain integers of 8, 32 or 64 bits.
+    /// Plain integers of 8, 16, 32 or 64 bits.
     struct Numbers(DType);
 
+    /// The bits of an integer, and its type.
+    type Number = (u64, DType);
+
     impl Arithmetic for Numbers {
-        type Number = u64;
+        type Number = Number;
 
         fn width(&self) -> u32 {
             self.0.bits()
         }
 
-        fn constant(&mut self, bits: u64) -> u64 {
-            bits & self.0.mask()
+        fn constant(&mut self, bits: u64) -> Number {
+            (bits & self.0.mask(), self.0)
         }
 
-        fn binary(&mut self, op: Binary, x: u64, y: u64) -> u64 {
-            assert!(!matches!(op, Binary::DivS | Binary::DivU), "no division is left");
-            scalar::binary(op, self.0).unwrap()(x, y)
+        fn binary(&mut self, op: Binary, (x, dtype): Number, (y, _): Number) -> Number {
+            let is_half = dtype != self.0;
+            assert!(is_half || !matches!(op, Binary::DivS | Binary::DivU), "no division is left");
+            (scalar::binary(op, dtype).unwrap()(x, y & dtype.mask()), dtype)
+        }
+    }
+
+    impl Numbers {
+        fn of_half(&self) -> DType {
+            match self.0 {
+                DType::I16 => DType::I8,
+                _ => DType::I32,
+            }
+        }
+    }
+
+    impl Halves for Numbers {
+        fn half(&mut self, (x, _): Number) -> Number {
+            let half = self.of_half();
+            (x & half.mask(), half)
+        }
+
+        fn widened(&mut self, cast: Cast, (x, dtype): Number) -> Number {
+            (scalar::cast(cast, dtype, self.0, x), self.0)
+        }
+
+        fn by_zero(&mut self, (d, _): Number, zero: Number, other: Number) -> Number {
+            if d == 0 { zero } else { other }
         }
     }
 
     fn check_unsigned(dtype: DType, n: u64, d: u64, most: u64) {
-        let q = unsigned(&mut Numbers(dtype), n, d, most);
-        assert_eq!(q, n / d, "{n} / {d}, at most {most}");
-        assert_eq!(rest(&mut Numbers(dtype), n, q, d), n % d);
+        let q = unsigned(&mut Numbers(dtype), (n, dtype), d, most);
+        assert_eq!(q.0, n / d, "{n} / {d}, at most {most}");
+        assert_eq!(rest(&mut Numbers(dtype), (n, dtype), q, d).0, n % d);
     }
 
     fn check_signed(dtype: DType, n: u64, d: u64) {
-        let q = signed(&mut Numbers(dtype), n, d);
-        assert_eq!(q, scalar::binary(Binary::DivS, dtype).unwrap()(n, d), "{n} / {d}");
+        let number = (n, dtype);
+        let q = signed(&mut Numbers(dtype), number, d);
+        assert_eq!(q.0, scalar::binary(Binary::DivS, dtype).unwrap()(n, d), "{n} / {d}");
         let r = scalar::binary(Binary::RemS, dtype).unwrap()(n, d);
-        assert_eq!(rest(&mut Numbers(dtype), n, q, d), r, "{n} % {d}");
+        assert_eq!(rest(&mut Numbers(dtype), number, q, d).0, r, "{n} % {d}");
         if d.is_power_of_two() {
-            assert_eq!(signed_rest_of_power(&mut Numbers(dtype), n, d), r, "{n} % {d}");
+            assert_eq!(signed_rest_of_power(&mut Numbers(dtype), number, d).0, r, "{n} % {d}");
+        }
+    }
+
+    /// A half, with its sign, by any number; where it is not negative as such too, and without signs.
+    fn check_half(dtype: DType, half: i64, d: u64) {
+        let (n, bits) = (half as u64 & dtype.mask(), dtype.bits() / 2);
+        let check = |op, natural| {
+            let found = of_half(&mut Numbers(dtype), op, (n, dtype), (d, dtype), natural);
+            let expected = scalar::binary(op, dtype).unwrap()(n, d);
+            assert_eq!(found.0, expected, "{op:?} of {n} and {d} with {bits} bits, {natural}");
+        };
+        for op in [Binary::DivS, Binary::RemS] {
+            check(op, false);
+        }
+        if half >= 0 {
+            for op in [Binary::DivS, Binary::RemS, Binary::DivU, Binary::RemU] {
+                check(op, true);
+            }
+        }
+    }
+
+    #[test]
+    fn all_quotients_of_eight_bits_by_sixteen() {
+        for d in 0..1 << 16 {
+            for half in -128..128 {
+                check_half(DType::I16, half, d);
+            }
         }
     }
 
@@ -363,6 +566,11 @@ mod tests {
                 let n = near[(random() % 5) as usize] & mask;
                 let most = if random() % 2 == 0 { mask } else { n | (mask >> (random() % bits)) };
                 check_unsigned(dtype, n, d, most);
+                if dtype == DType::I64 {
+                    let half = i64::from((n >> (random() % 33)) as i32);
+                    check_half(dtype, half, d.wrapping_mul((random() % 3).wrapping_sub(1)));
+                    check_half(dtype, half, n >> 31);
+                }
                 if d <= mask / 2 {
                     check_signed(dtype, n, d);
                     let negative = n.wrapping_neg() & mask;

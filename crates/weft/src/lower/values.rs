@@ -469,7 +469,15 @@ impl Lowerer<'_> {
                 let [of_x, of_y] = [0, 1].map(|index| self.facts.get(op.operands[index]).range);
                 let divides =
                     matches!(binary, Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU);
-                if divides && of_x.is_natural() && of_y.low > 0 {
+                let half = i64::from(i32::MIN)..=i64::from(i32::MAX);
+                if divides
+                    && ty.dtype() == DType::I64
+                    && half.contains(&of_x.low)
+                    && half.contains(&of_x.high)
+                {
+                    let most = of_x.is_natural().then_some(of_x.high as u64);
+                    self.build.division_of_half(*binary, x, y, most)
+                } else if divides && of_x.is_natural() && of_y.low > 0 {
                     self.build.natural_division(*binary, x, y, of_x.high as u64)
                 } else {
                     math::binary(&mut self.build, *binary, x, y)
