@@ -175,7 +175,11 @@ fn divide(
     };
     let (x, y) = (widen(w, x), widen(w, y));
     let result = if d.class == class { d } else { w.temp(class) };
-    put!(w, "{name}.{kind}{bits} {result}, {x}, {y}");
+    if bits == 64 {
+        divide_wide(w, (name, kind), result, x, y);
+    } else {
+        put!(w, "{name}.{kind}{bits} {result}, {x}, {y}");
+    }
     if y_bits.is_none_or(|bits| bits == 0) {
         let by_zero = w.temp(Class::Predicate);
         put!(w, "setp.eq.s{bits} {by_zero}, {y}, 0");
@@ -189,6 +193,27 @@ fn divide(
         put!(w, "cvt.u16.u32 {d}, {result}");
         clear_above(w, dtype, d);
     }
+}
+
+/// A division in 64 bits, of which each thread tries first whether one in 32 bits does: that takes ten instructions where
+/// the other calls a function of seventy, and what kernels divide are indices and sizes of axes.
+fn divide_wide(w: &mut Writer<'_>, (name, kind): (&str, char), d: Reg, x: Reg, y: Reg) {
+    let register = d.to_string();
+    let register = register.trim_start_matches('%');
+    let (above, is_wide) = (w.temp(Class::B64), w.temp(Class::Predicate));
+    let [a, b, short] = [Class::B32; 3].map(|class| w.temp(class));
+    put!(w, "or.b64 {above}, {x}, {y}");
+    put!(w, "and.b64 {above}, {above}, 0xffffffff00000000");
+    put!(w, "setp.ne.s64 {is_wide}, {above}, 0");
+    put!(w, "@{is_wide} bra $L_wide_{register}");
+    put!(w, "cvt.u32.u64 {a}, {x}");
+    put!(w, "cvt.u32.u64 {b}, {y}");
+    put!(w, "{name}.u32 {short}, {a}, {b}");
+    put!(w, "cvt.u64.u32 {d}, {short}");
+    put!(w, "bra $L_divided_{register}");
+    w.label(format_args!("$L_wide_{register}"));
+    put!(w, "{name}.{kind}64 {d}, {x}, {y}");
+    w.label(format_args!("$L_divided_{register}"));
 }
 
 pub(super) fn compare(w: &mut Writer<'_>, op: Compare, dtype: DType, d: Reg, x: Reg, y: Reg) {
