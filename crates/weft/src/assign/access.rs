@@ -48,6 +48,23 @@ pub struct AccessShape {
     widest_log2: u32,
     /// Whether sums of these carry, so that addresses are no linear function of the place.
     carries: bool,
+    /// Where along the tensor's axes masks end.
+    ends: Vec<End>,
+    /// The instructions of the warp that issues most: a program has none for registers behind the end of a mask.
+    issued: u64,
+}
+
+/// Where along an axis a mask ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct End {
+    /// The axis' lowest bit in the tensor's space.
+    start: u32,
+    /// Its bits.
+    bits: u32,
+    /// The first place at which no element is moved.
+    end: u64,
+    /// The bits of places that lanes and registers of a warp reach.
+    reached: u64,
 }
 
 /// Where the bytes of an access stop following each other.
@@ -98,6 +115,8 @@ impl AccessShape {
             let apart = told_apart(&layout, repeated_bits(facts, op))?;
             let vectors = plan::vectorize(&apart, &memory, most_log2)?;
             let (addresses, carries) = (addresses(&layout, facts, op), carry(&steps));
+            let ends = End::all(facts, op, &layout);
+            let issued = End::issued(&ends, &vectors, &layout);
             let (layout, element) = (layout.clone(), element(kernel, op));
             let tested = masks == Masks::Tested;
             Ok(Self {
@@ -110,6 +129,8 @@ impl AccessShape {
                 addresses,
                 widest_log2,
                 carries,
+                ends,
+                issued,
             })
         };
         let same = shape(Masks::Same)?;
@@ -127,21 +148,22 @@ impl AccessShape {
     pub fn cost(&self, machine: &Machine, op: &Op) -> Result<u64, AssignError> {
         let (instructions, prices) = (self.instructions(), machine.prices);
         let each = self.sectors(machine)?;
-        let touched = instructions * each.actual * prices.sector;
+        let all = self.vectors.groups.len() as u64;
+        let touched = self.moved(all * each.actual) * prices.sector;
         let sectors = if rests_in_l1(&op.kind) {
             // Where a thread has more neighbours than the widest instruction moves, the next one finds in
             // the first cache what the first one brought; its pipe moves while others bring more.
             let is_wide = self.vectors.vector_log2 == self.widest_log2;
             let found = if is_wide { self.line_moves(machine) * prices.wavefront } else { touched };
-            found.max(self.brought_sectors(machine) * prices.sector)
+            found.max(self.moved(self.brought_sectors(machine)) * prices.sector)
         } else if matches!(op.kind, OpKind::Load(_)) {
             touched
         } else {
-            touched.max(instructions * self.lines(machine) * STORED_LINE * prices.sector / 2)
+            touched.max(self.moved(all * self.lines(machine)) * STORED_LINE * prices.sector / 2)
         };
         let tests = if self.tested {
             // One truth value of all, then for each the rest, and an instruction that is left out.
-            let single: u64 = self.vectors.groups.iter().map(|group| group.len() as u64).sum();
+            let single = instructions << self.vectors.vector_log2;
             (2 * single - instructions) * prices.alu + single * prices.issue
         } else {
             0
@@ -155,15 +177,22 @@ impl AccessShape {
         self.vectors.bytes(self.element.bytes())
     }
 
-    /// Instructions that each warp issues.
+    /// Instructions that a warp issues, the one that issues most.
     pub fn instructions(&self) -> u64 {
-        self.vectors.groups.len() as u64
+        self.issued
+    }
+
+    /// Of what a warp would touch without a mask the part that is in front of all ends.
+    fn moved(&self, of_all: u64) -> u64 {
+        self.ends.iter().fold(of_all, |part, end| end.part(part))
     }
 
     /// What no access to as many bytes of memory costs a block less than, in hundredths of a cycle: whole
-    /// sectors by the widest instructions. Bytes that several elements share count once.
+    /// sectors by the widest instructions. Bytes that several elements share count once, those behind the end of a mask
+    /// not at all.
     pub fn bound(&self, machine: &Machine) -> u64 {
         let bytes = u64::from(self.element.bytes()) << self.told_apart();
+        let bytes = self.ends.iter().fold(bytes, |bytes, end| bytes * end.end >> end.bits);
         let widest = u64::from(machine.global_vector_bytes) << machine.lanes_log2;
         let prices = &machine.prices;
         bytes.div_ceil(machine.sector_bytes.max(1).into()) * prices.sector
@@ -289,6 +318,52 @@ fn repeated_bits(facts: &AxisFacts, op: &Op) -> u64 {
         loads && op.operands.iter().all(adds_nothing)
     };
     (0..bits).filter(repeats).fold(0, |bits, bit| bits | 1 << bit)
+}
+
+impl End {
+    /// Those of a memory operation's mask.
+    fn all(facts: &AxisFacts, op: &Op, layout: &Layout) -> Vec<Self> {
+        let mask = mask_operand(&op.kind).and_then(|place| op.operands.get(place));
+        let dims = mask.map_or(&[][..], |&mask| &facts.get(mask).dims);
+        let ends = dims.iter().zip(0..).filter_map(|(dim, axis)| {
+            let (start, bits) = layout.outs().locate(Label::dim(axis))?;
+            let end = dim.none_from;
+            let columns = || [LANE, REGISTER].into_iter().flat_map(|label| layout.columns(label));
+            let reached = || columns().fold(0, |all, &column| all | along(column, start, bits));
+            (end >> bits == 0).then(|| Self { start, bits, end, reached: reached() })
+        });
+        ends.collect()
+    }
+
+    /// Of so many things that the first warp reaches those in front of the end, rounded up: places are the sums of any of
+    /// the bits.
+    fn part(self, of_all: u64) -> u64 {
+        let mut in_front = 0;
+        for bit in (0..self.bits).rev() {
+            let below = self.reached & ((1 << bit) - 1);
+            if self.end >> bit & 1 == 1 {
+                in_front += 1 << below.count_ones();
+                if self.reached >> bit & 1 == 0 {
+                    break;
+                }
+            }
+        }
+        (of_all * in_front).div_ceil(1 << self.reached.count_ones())
+    }
+
+    /// Of a thread's instructions those that move an element in front of all ends in the first warp, which has the most.
+    fn issued(ends: &[Self], vectors: &Vectors, layout: &Layout) -> u64 {
+        let is_in_front = |&register: &u32| {
+            let place = layout.apply_flat(register.into());
+            ends.iter().all(|&Self { start, bits, end, .. }| along(place, start, bits) < end)
+        };
+        vectors.groups.iter().filter(|group| group.iter().any(is_in_front)).count() as u64
+    }
+}
+
+/// Where a place lies along an axis.
+fn along(place: u64, start: u32, bits: u32) -> u64 {
+    place >> start & ((1 << bits) - 1)
 }
 
 /// How many addresses each thread of a memory operation computes: where a bit of the index adds a proved

@@ -49,10 +49,12 @@ pub struct Dim {
     pub divisibility: u64,
     /// Aligned runs of so many elements are equal.
     pub constancy: u64,
+    /// Of truth values, from where on none is true.
+    pub none_from: u64,
 }
 
 impl Dim {
-    const UNKNOWN: Dim = Dim { contiguity: 1, divisibility: 1, constancy: 1 };
+    const UNKNOWN: Dim = Dim { contiguity: 1, divisibility: 1, constancy: 1, none_from: MOST };
 
     /// What the elements at multiples of `run` are multiples of, when counting up adds `unit`.
     fn divisibility_at(self, run: u64, unit: u64) -> u64 {
@@ -166,6 +168,7 @@ impl Facts {
                             .divisibility_at(contiguity, self.unit)
                             .min(y.divisibility_at(contiguity, other.unit)),
                         constancy: x.constancy.min(y.constancy),
+                        none_from: x.none_from.max(y.none_from),
                     }
                 })
                 .collect(),
@@ -491,7 +494,7 @@ impl AxisFacts {
                 let dim = Dim {
                     contiguity: length,
                     divisibility: lowest_bit(*start as u32 as u64),
-                    constancy: 1,
+                    ..Dim::UNKNOWN
                 };
                 let strides = Strides::range(*start, length);
                 let range = Range::new((*start).into(), (i64::from(*end) - 1).max((*start).into()));
@@ -521,7 +524,7 @@ impl AxisFacts {
             OpKind::ExpandDims { axis } => {
                 let mut facts = unary();
                 let all = facts.divisibility_everywhere();
-                let dim = Dim { contiguity: 1, divisibility: all, constancy: 1 };
+                let dim = Dim { divisibility: all, ..Dim::UNKNOWN };
                 facts.dims.insert(usize::from(*axis).min(facts.dims.len()), dim);
                 facts
             }
@@ -532,6 +535,7 @@ impl AxisFacts {
                     let extent = ty.shape.get(index).copied().unwrap_or(1);
                     if from.as_ref().and_then(|from| from.get(index)) == Some(&1) {
                         dim.constancy = extent;
+                        dim.none_from = if dim.none_from == 0 { 0 } else { MOST };
                     }
                 }
                 if let Some(from) = from {
@@ -663,6 +667,14 @@ impl AxisFacts {
             },
             Binary::RemU => remainder(x, y, true),
             Binary::RemS => remainder(x, y, x.range.is_natural()),
+            // Both are true where neither has ended.
+            Binary::And if ty.dtype() == DType::I1 => {
+                let mut both = pointwise(x, y, u64::max);
+                for (dim, (x, y)) in both.dims.iter_mut().zip(x.dims.iter().zip(&y.dims)) {
+                    dim.none_from = x.none_from.min(y.none_from);
+                }
+                both
+            }
             // The lowest bits are the remainder by a power of two.
             Binary::And => match y.constant.map(u64::trailing_ones) {
                 Some(ones) if y.constant == Some((1 << ones.min(62)) - 1) => {

@@ -57,6 +57,7 @@ pub(super) fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
             contiguity,
             divisibility: x.divisibility_at(contiguity, unit).min(offsets),
             constancy: x.constancy.min(y.constancy),
+            ..Dim::UNKNOWN
         }
     });
     Facts { strides, ..sum }.and_likely(likely)
@@ -71,6 +72,7 @@ pub(super) fn subtract(x: &Facts, y: &Facts) -> Facts {
             contiguity,
             divisibility: x.divisibility_at(contiguity, 1).min(y.divisibility_at(contiguity, 1)),
             constancy: x.constancy.min(y.constancy),
+            ..Dim::UNKNOWN
         }
     });
     Facts { strides, ..difference }.and_likely(likely)
@@ -98,6 +100,7 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
             contiguity: 1,
             divisibility: product.min(MOST),
             constancy: x.constancy.min(y.constancy),
+            ..Dim::UNKNOWN
         }
     });
     Facts { strides, ..product }.and_likely(likely)
@@ -131,6 +134,7 @@ pub(super) fn divide(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
             contiguity: 1,
             divisibility: if divisor.exact { divisibility.max(1) } else { 1 },
             constancy: if rounds_down { run } else { 1 }.max(x.constancy.min(y.constancy)),
+            ..Dim::UNKNOWN
         }
     });
     if !y.strides.are_uniform() {
@@ -158,6 +162,7 @@ pub(super) fn remainder(x: &Facts, y: &Facts, rounds_down: bool) -> Facts {
             contiguity,
             divisibility: x.divisibility_at(contiguity, 1).min(divisor.power),
             constancy: x.constancy.min(y.constancy),
+            ..Dim::UNKNOWN
         }
     });
     if !y.strides.are_uniform() {
@@ -178,6 +183,7 @@ pub(super) fn pointwise(x: &Facts, y: &Facts, divisibility: impl Fn(u64, u64) ->
         contiguity: 1,
         divisibility: divisibility(x.divisibility_at(1, 1), y.divisibility_at(1, 1)),
         constancy: x.constancy.min(y.constancy),
+        ..Dim::UNKNOWN
     })
 }
 
@@ -214,7 +220,32 @@ pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, compared: &Type, ty:
             .min(fixed.divisibility_at(1, 1));
         dim.constancy = run.max(counting.constancy.min(fixed.constancy));
     }
+    if let Some((axis, end)) = end_of(op, x, y, &compared.shape)
+        && let Some(dim) = facts.dims.get_mut(axis)
+    {
+        dim.none_from = end;
+    }
     facts
+}
+
+/// Where along which axis a comparison stops holding, of places along one axis with one number.
+fn end_of(op: Compare, x: &Facts, y: &Facts, shape: &[u64]) -> Option<(usize, u64)> {
+    // The last place at which it holds is that number or the one before.
+    let (places, number, last) = match op {
+        Compare::Slt | Compare::Ult => (x, y, 0),
+        Compare::Sle | Compare::Ule => (x, y, 1),
+        Compare::Sgt | Compare::Ugt => (y, x, 0),
+        Compare::Sge | Compare::Uge => (y, x, 1),
+        _ => return None,
+    };
+    let (first, number) = (places.range.low, number.range);
+    let fits = number.low == number.high && first >= 0 && number.is_natural();
+    let axis = places.dims.iter().zip(shape).position(|(dim, &extent)| {
+        let span = places.range.high.checked_sub(first);
+        extent > 1 && dim.contiguity >= extent && span == i64::try_from(extent - 1).ok()
+    })?;
+    let end = number.high.checked_add(last)?.saturating_sub(first).max(0);
+    fits.then_some((axis, end as u64))
 }
 
 pub(super) fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
@@ -232,6 +263,7 @@ pub(super) fn select(condition: &Facts, x: &Facts, y: &Facts) -> Facts {
             contiguity,
             divisibility: dim.divisibility_at(contiguity, unit),
             constancy: dim.constancy.min(condition.constancy),
+            ..Dim::UNKNOWN
         };
     }
     facts
