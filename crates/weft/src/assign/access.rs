@@ -183,7 +183,7 @@ impl AccessShape {
     }
 
     /// Of what a warp would touch without a mask the part that is in front of all ends.
-    fn moved(&self, of_all: u64) -> u64 {
+    pub(super) fn moved(&self, of_all: u64) -> u64 {
         self.ends.iter().fold(of_all, |part, end| end.part(part))
     }
 
@@ -327,7 +327,7 @@ impl End {
         let dims = mask.map_or(&[][..], |&mask| &facts.get(mask).dims);
         let ends = dims.iter().zip(0..).filter_map(|(dim, axis)| {
             let (start, bits) = layout.outs().locate(Label::dim(axis))?;
-            let end = dim.none_from;
+            let end = dim.zero_from;
             let columns = || [LANE, REGISTER].into_iter().flat_map(|label| layout.columns(label));
             let reached = || columns().fold(0, |all, &column| all | along(column, start, bits));
             (end >> bits == 0).then(|| Self { start, bits, end, reached: reached() })

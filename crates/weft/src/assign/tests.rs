@@ -285,3 +285,94 @@ fn stores_of_parts_of_sectors_cost_less_with_lanes_side_by_side() {
     assert_eq!(load, apart_load);
     assert!(store < apart_store, "{store}, {apart_store}");
 }
+
+/// Of a tile of which a mask leaves 24 of 32 columns, threads load nothing for registers behind the end, and lanes there
+/// bring nothing; where warps are behind it, the others still issue as much.
+#[test]
+fn what_is_behind_the_end_of_a_mask_costs_nothing() {
+    let text = "tt.func public @cut(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+      %r = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+      %column = tt.expand_dims %r {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+      %end = arith.constant dense<24> : tensor<1x32xi32>
+      %some = arith.cmpi slt, %column, %end : tensor<1x32xi32>
+      %mask = tt.broadcast %some : tensor<1x32xi1> -> tensor<32x32xi1>
+      %row = tt.expand_dims %r {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+      %step = arith.constant dense<32> : tensor<32x1xi32>
+      %start = arith.muli %row, %step : tensor<32x1xi32>
+      %starts = tt.broadcast %start : tensor<32x1xi32> -> tensor<32x32xi32>
+      %columns = tt.broadcast %column : tensor<1x32xi32> -> tensor<32x32xi32>
+      %offsets = arith.addi %starts, %columns : tensor<32x32xi32>
+      %base = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+      %at = tt.addptr %base, %offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+      %t = tt.load %at, %mask : tensor<32x32x!tt.ptr<f32>>
+      tt.return
+    }";
+    let module = ttir::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let machine = Machine::by_name("sm_90").unwrap();
+    // Eight registers, 32 lanes and four warps hold the bits of the place in this order.
+    let issued = |bits: [u32; 10]| {
+        let columns = bits.map(|bit| 1 << bit);
+        let ins = Space::hardware(3, 5, 2, 0).unwrap();
+        let layout = Layout::new(ins, Space::tensor(&[32, 32]).unwrap(), &columns).unwrap();
+        let mut found = None;
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if matches!(op.kind, OpKind::Load(_)) {
+                let shape = AccessShape::of(kernel, &facts, machine, op, &layout).unwrap();
+                assert!(shape.bound(machine) <= 4 * shape.cost(machine, op).unwrap());
+                found = Some((shape.instructions(), shape.moved(1024)));
+            }
+        });
+        found.unwrap()
+    };
+    // Columns are bits 0 to 4: the last two of them in registers, in lanes, and in warps.
+    assert_eq!(issued([3, 4, 9, 0, 1, 2, 5, 6, 7, 8]), (6, 768));
+    assert_eq!(issued([7, 8, 9, 0, 1, 2, 3, 4, 5, 6]), (8, 768));
+    assert_eq!(issued([7, 8, 9, 0, 1, 2, 5, 6, 3, 4]), (8, 1024));
+    // One of them in registers: what both halves have is loaded, and a third of the rest by others.
+    assert_eq!(issued([4, 8, 9, 0, 1, 2, 3, 5, 6, 7]), (8, 768));
+}
+
+/// Of two axes along which nothing is proved, memory is taken to walk the one whose places are remainders by a size.
+#[test]
+fn memory_likely_walks_along_remainders() {
+    let order = |first: &str, second: &str| {
+        let text = format!(
+            "tt.func public @turned(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i64) {{
+              %pid = tt.get_program_id x : i32
+              %block = arith.constant 32 : i32
+              %begin = arith.muli %pid, %block : i32
+              %begins = tt.splat %begin : i32 -> tensor<32xi32>
+              %range = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
+              %r = arith.addi %begins, %range : tensor<32xi32>
+              %wide = arith.extsi %r : tensor<32xi32> to tensor<32xi64>
+              %size = tt.splat %n : i64 -> tensor<32xi64>
+              %rest = arith.remsi %wide, %size : tensor<32xi64>
+              %far = arith.muli %wide, %size : tensor<32xi64>
+              %down = tt.expand_dims %{first} {{axis = 1 : i32}} : tensor<32xi64> -> tensor<32x1xi64>
+              %over = tt.expand_dims %{second} {{axis = 0 : i32}} : tensor<32xi64> -> tensor<1x32xi64>
+              %a = tt.broadcast %down : tensor<32x1xi64> -> tensor<32x32xi64>
+              %b = tt.broadcast %over : tensor<1x32xi64> -> tensor<32x32xi64>
+              %offsets = arith.addi %a, %b : tensor<32x32xi64>
+              %base = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+              %at = tt.addptr %base, %offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi64>
+              %t = tt.load %at : tensor<32x32x!tt.ptr<f32>>
+              tt.return
+            }}"
+        );
+        let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let kernel = &module.kernels[0];
+        let facts = AxisFacts::of(kernel);
+        let mut found = None;
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if matches!(op.kind, OpKind::Load(_)) {
+                found = Some(super::access::memory_order(kernel, &facts, op.operands[0]));
+            }
+        });
+        found.unwrap()
+    };
+    assert_eq!(order("rest", "far"), [0, 1]);
+    assert_eq!(order("far", "rest"), [1, 0]);
+    assert_eq!(order("far", "far"), [1, 0]);
+}

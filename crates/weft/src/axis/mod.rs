@@ -49,12 +49,12 @@ pub struct Dim {
     pub divisibility: u64,
     /// Aligned runs of so many elements are equal.
     pub constancy: u64,
-    /// Of truth values, from where on none is true.
-    pub none_from: u64,
+    /// From where on all elements are zero, as those of a mask are behind its end.
+    pub zero_from: u64,
 }
 
 impl Dim {
-    const UNKNOWN: Dim = Dim { contiguity: 1, divisibility: 1, constancy: 1, none_from: MOST };
+    const UNKNOWN: Dim = Dim { contiguity: 1, divisibility: 1, constancy: 1, zero_from: MOST };
 
     /// What the elements at multiples of `run` are multiples of, when counting up adds `unit`.
     fn divisibility_at(self, run: u64, unit: u64) -> u64 {
@@ -168,7 +168,7 @@ impl Facts {
                             .divisibility_at(contiguity, self.unit)
                             .min(y.divisibility_at(contiguity, other.unit)),
                         constancy: x.constancy.min(y.constancy),
-                        none_from: x.none_from.max(y.none_from),
+                        zero_from: x.zero_from.max(y.zero_from),
                     }
                 })
                 .collect(),
@@ -535,7 +535,7 @@ impl AxisFacts {
                     let extent = ty.shape.get(index).copied().unwrap_or(1);
                     if from.as_ref().and_then(|from| from.get(index)) == Some(&1) {
                         dim.constancy = extent;
-                        dim.none_from = if dim.none_from == 0 { 0 } else { MOST };
+                        dim.zero_from = if dim.zero_from == 0 { 0 } else { MOST };
                     }
                 }
                 if let Some(from) = from {
@@ -667,11 +667,11 @@ impl AxisFacts {
             },
             Binary::RemU => remainder(x, y, true),
             Binary::RemS => remainder(x, y, x.range.is_natural()),
-            // Both are true where neither has ended.
+            // Neither has ended where both are true.
             Binary::And if ty.dtype() == DType::I1 => {
                 let mut both = pointwise(x, y, u64::max);
                 for (dim, (x, y)) in both.dims.iter_mut().zip(x.dims.iter().zip(&y.dims)) {
-                    dim.none_from = x.none_from.min(y.none_from);
+                    dim.zero_from = x.zero_from.min(y.zero_from);
                 }
                 both
             }

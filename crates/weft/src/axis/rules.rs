@@ -223,7 +223,7 @@ pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, compared: &Type, ty:
     if let Some((axis, end)) = end_of(op, x, y, &compared.shape)
         && let Some(dim) = facts.dims.get_mut(axis)
     {
-        dim.none_from = end;
+        dim.zero_from = end;
     }
     facts
 }

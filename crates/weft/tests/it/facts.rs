@@ -72,6 +72,22 @@ impl Text {
 
 const NUMBERS: [i64; 16] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 48, 64, 100, 768, 1 << 20, -1, -8];
 
+/// Divisors of 64 bits beside those of 32.
+const SIZES: [i64; 12] = [
+    0,
+    1,
+    -1,
+    1 << 31,
+    -1 << 31,
+    (1 << 31) - 1,
+    1 << 32,
+    (1 << 32) - 1,
+    -1 << 32,
+    1 << 40,
+    i64::MAX,
+    i64::MIN,
+];
+
 fn random_text(seed: u64) -> (String, usize) {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut text = Text::default();
@@ -87,6 +103,9 @@ fn random_text(seed: u64) -> (String, usize) {
         "  %block = arith.constant {block} : i32\n  %first = arith.muli %pid, %block : i32"
     )
     .unwrap();
+    for (size, ty) in SHAPES.iter().enumerate() {
+        writeln!(text.body, "  %size{size} = tt.splat %size : i64 -> tensor<{ty}xi64>").unwrap();
+    }
     for scalar in ["%first", "%n", "%m", "%pid"] {
         text.define(0, &format!("tt.splat {scalar} : i32 -> tensor<128xi32>"));
         text.define(2, &format!("tt.splat {scalar} : i32 -> tensor<8x1xi32>"));
@@ -130,9 +149,34 @@ fn random_text(seed: u64) -> (String, usize) {
         };
         let op = dice.of(&[
             "addi", "addi", "subi", "muli", "divsi", "divui", "divsi", "remsi", "remui", "remsi",
-            "andi", "ori", "xori", "minsi", "maxsi", "minui", "shift", "choice",
+            "andi", "ori", "xori", "minsi", "maxsi", "minui", "shift", "choice", "truth", "wide",
+            "wide",
         ]);
         match op {
+            "truth" => {
+                let name = text.count;
+                let by = dice.of(&["slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]);
+                let [x, y] = if dice.below(2) == 0 { [x, y] } else { [y, x] };
+                let truths = SHAPES[shape];
+                writeln!(text.body, "  %c{name} = arith.cmpi {by}, %v{x}, %v{y} : {ty}").unwrap();
+                text.define(shape, &format!("arith.extui %c{name} : tensor<{truths}xi1> to {ty}"));
+            }
+            "wide" => {
+                let (name, wide) = (text.count, format!("tensor<{}xi64>", SHAPES[shape]));
+                let widen = dice.of(&["extsi", "extsi", "extui"]);
+                writeln!(text.body, "  %w{name}x0 = arith.{widen} %v{x} : {ty} to {wide}").unwrap();
+                let count = 1 + dice.below(2);
+                for index in 0..count {
+                    let op = dice.of(&["divsi", "divsi", "remsi", "divui", "remui"]);
+                    let (from, to) = (format!("%w{name}x{index}"), index + 1);
+                    writeln!(
+                        text.body,
+                        "  %w{name}x{to} = arith.{op} {from}, %size{shape} : {wide}"
+                    )
+                    .unwrap();
+                }
+                text.define(shape, &format!("arith.trunci %w{name}x{count} : {wide} to {ty}"));
+            }
             "shift" => {
                 let op = dice.of(&["shli", "shrsi", "shrui"]);
                 let number = dice.below(8) as i64;
@@ -198,7 +242,7 @@ fn random_text(seed: u64) -> (String, usize) {
     }
     let text = format!(
         "tt.func public @facts(%out: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, \
-         %n: i32 {{tt.divisibility = 16 : i32}}, %m: i32) {{\n  %pid = tt.get_program_id x : i32\n\
+         %n: i32 {{tt.divisibility = 16 : i32}}, %m: i32, %size: i64) {{\n  %pid = tt.get_program_id x : i32\n\
          {}{stores}  tt.return\n}}\n",
         text.body
     );
@@ -242,6 +286,9 @@ fn hold(facts: &Facts, shape: &[u64], elements: &[u64]) -> Result<(), String> {
         for index in 0..elements.len() {
             let at = index / behind % extent as usize;
             let element = elements[index];
+            if at as u64 >= dim.zero_from && element != 0 {
+                return Err(format!("{index} is not zero"));
+            }
             if at.is_multiple_of(dim.contiguity as usize) && !multiple(element, dim.divisibility) {
                 return Err(format!(
                     "the run at {index} begins at no multiple of {}",
@@ -308,10 +355,16 @@ fn run(seed: u64) -> Result<(), String> {
     let module = ttir::parse(&text).map_err(|errors| failed(format!("{errors:?}")))?;
     let kernel = &module.kernels[0];
     let mut dice = Dice(seed);
+    let size = match dice.below(3) {
+        0 => 1 + dice.below(300) as i64,
+        1 => dice.below(2000) as i64 - 1000,
+        _ => dice.of(&SIZES),
+    };
     let arguments = [
         ("out", Argument::Zeros(DType::I32, total * ELEMENTS * GRID as usize)),
         ("n", Argument::I32(16 * (dice.below(200) as i32 - 100))),
         ("m", Argument::I32(dice.below(2000) as i32 - 1000)),
+        ("size", Argument::I64(size)),
     ];
     let (args, mut memory) = make(&arguments);
     let mut simulated = memory.clone();

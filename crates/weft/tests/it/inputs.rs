@@ -21,6 +21,8 @@ pub(crate) enum Argument {
     Empty(DType, usize),
     /// A 32-bit integer.
     I32(i32),
+    /// A 64-bit integer.
+    I64(i64),
     /// A 32-bit float.
     F32(f32),
 }
@@ -80,6 +82,7 @@ pub(crate) fn make(arguments: &[(&str, Argument)]) -> (Vec<u64>, Memory) {
                 buffer(&mut memory, name, dtype, vec![0; count], false)
             }
             Argument::I32(value) => u64::from(value as u32),
+            Argument::I64(value) => value as u64,
             Argument::F32(value) => u64::from(value.to_bits()),
         })
         .collect();
