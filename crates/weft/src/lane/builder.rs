@@ -58,6 +58,8 @@ pub struct Builder {
     pub(super) strided: StridedSums,
     /// What values are quotients of, by constants.
     pub(super) quotients: FxHashMap<Value, Quotient>,
+    /// By which operation and divisor values are remainders.
+    pub(super) remainders: FxHashMap<Value, (Binary, Value)>,
     /// The place given to operations.
     loc: Loc,
     /// How many operations are written.
@@ -147,6 +149,7 @@ impl Builder {
             near: IdMap::default(),
             strided: StridedSums::default(),
             quotients: FxHashMap::default(),
+            remainders: FxHashMap::default(),
             loc: Locations::unknown(),
             bounds: Bounds::default(),
         }

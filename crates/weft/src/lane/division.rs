@@ -19,6 +19,7 @@
 //!
 //! ```text
 //! remainder           n - (n / d) d, which shares the quotient
+//! (n % d) % d = n % d
 //! widened n / widened d = widened (n / d)      where n is not negative, so that no quotient is too large
 //! widened n / d = ±(|n| / min(|d|, 2^w - 1))   in the w bits of n: the quotient by any larger divisor is zero, too
 //! ```
@@ -278,7 +279,14 @@ impl Builder {
             return self.binary(op, n, d);
         }
         let Some(bits) = self.constant_bits(d) else {
-            return of_half(&mut Writing { build: self, like: n }, op, n, d, natural);
+            if self.is_remainder(op, n, d) {
+                return n;
+            }
+            let part = of_half(&mut Writing { build: self, like: n }, op, n, d, natural);
+            if matches!(op, Binary::RemS | Binary::RemU) {
+                self.remainders.insert(part, (op, d));
+            }
+            return part;
         };
         if !(1..=i32::MAX as u64).contains(&bits) {
             return self.binary(op, n, d);
@@ -361,13 +369,22 @@ impl Builder {
             Binary::RemU => Binary::DivU,
             _ => return None,
         };
-        if let Some(rest) = self.quotient_of_half(op, n, d) {
-            return Some(rest);
+        if self.is_remainder(op, n, d) {
+            return Some(n);
         }
-        // By zero, the quotient is -1 and the rest the numerator.
-        let whole = self.binary(quotient, n, d);
-        let product = self.binary(Binary::Mul, whole, d);
-        Some(self.binary(Binary::Sub, n, product))
+        let rest = self.quotient_of_half(op, n, d).unwrap_or_else(|| {
+            // By zero, the quotient is -1 and the rest the numerator.
+            let whole = self.binary(quotient, n, d);
+            let product = self.binary(Binary::Mul, whole, d);
+            self.binary(Binary::Sub, n, product)
+        });
+        self.remainders.insert(rest, (op, d));
+        Some(rest)
+    }
+
+    /// Whether an operation gives a remainder by a divisor of what is one already.
+    fn is_remainder(&self, op: Binary, n: Value, d: Value) -> bool {
+        self.remainders.get(&n) == Some(&(op, d))
     }
 
     /// A quotient of 64 bits that one of 32 bits gives.
@@ -434,6 +451,7 @@ mod tests {
         Arithmetic, Halves, multiplier, of_half, rest, signed, signed_rest_of_power, unsigned,
     };
     use crate::dtype::DType;
+    use crate::lane::{Builder, Param};
     use crate::scalar::{self, Binary, Cast};
 
     /// Plain integers of 8, 16, 32 or 64 bits.
@@ -577,6 +595,24 @@ mod tests {
                     check_signed(dtype, negative, d);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_remainder_is_its_own_remainder() {
+        for dtype in [DType::I32, DType::I64] {
+            let mut build = Builder::new("remainders", 1, 5);
+            let [n, d] = ["n", "d"].map(|name| {
+                build.param(Param { name: name.into(), dtype, pointee: None, divisibility: 1 })
+            });
+            for op in [Binary::RemS, Binary::RemU] {
+                let rest = build.binary(op, n, d);
+                assert_eq!(build.binary(op, rest, d), rest);
+                assert_ne!(build.binary(op, rest, n), rest);
+            }
+            let whole = build.binary(Binary::DivS, n, d);
+            assert_ne!(build.binary(Binary::DivS, whole, d), whole);
+            assert_ne!(build.binary(Binary::RemS, whole, d), whole);
         }
     }
 
