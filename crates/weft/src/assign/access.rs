@@ -63,8 +63,6 @@ struct End {
     bits: u32,
     /// The first place at which no element is moved.
     end: u64,
-    /// The bits of places that lanes and registers of a warp reach.
-    reached: u64,
 }
 
 /// Where the bytes of an access stop following each other.
@@ -115,7 +113,7 @@ impl AccessShape {
             let apart = told_apart(&layout, repeated_bits(facts, op))?;
             let vectors = plan::vectorize(&apart, &memory, most_log2)?;
             let (addresses, carries) = (addresses(&layout, facts, op), carry(&steps));
-            let ends = End::all(facts, op, &layout);
+            let ends = End::all(facts, op, layout.outs());
             let issued = End::issued(&ends, &vectors, &layout);
             let (layout, element) = (layout.clone(), element(kernel, op));
             let tested = masks == Masks::Tested;
@@ -182,9 +180,10 @@ impl AccessShape {
         self.issued
     }
 
-    /// Of what a warp would touch without a mask the part that is in front of all ends.
-    pub(super) fn moved(&self, of_all: u64) -> u64 {
-        self.ends.iter().fold(of_all, |part, end| end.part(part))
+    /// Of what a block would touch without a mask the part that is in front of all ends. Whichever warps bring it, memory
+    /// is as busy.
+    fn moved(&self, of_all: u64) -> u64 {
+        self.ends.iter().fold(of_all, |part, end| (part * end.end).div_ceil(1 << end.bits))
     }
 
     /// What no access to as many bytes of memory costs a block less than, in hundredths of a cycle: whole
@@ -192,7 +191,7 @@ impl AccessShape {
     /// not at all.
     pub fn bound(&self, machine: &Machine) -> u64 {
         let bytes = u64::from(self.element.bytes()) << self.told_apart();
-        let bytes = self.ends.iter().fold(bytes, |bytes, end| bytes * end.end >> end.bits);
+        let bytes = self.moved(bytes);
         let widest = u64::from(machine.global_vector_bytes) << machine.lanes_log2;
         let prices = &machine.prices;
         bytes.div_ceil(machine.sector_bytes.max(1).into()) * prices.sector
@@ -322,48 +321,25 @@ fn repeated_bits(facts: &AxisFacts, op: &Op) -> u64 {
 
 impl End {
     /// Those of a memory operation's mask.
-    fn all(facts: &AxisFacts, op: &Op, layout: &Layout) -> Vec<Self> {
+    fn all(facts: &AxisFacts, op: &Op, outs: &Space) -> Vec<Self> {
         let mask = mask_operand(&op.kind).and_then(|place| op.operands.get(place));
         let dims = mask.map_or(&[][..], |&mask| &facts.get(mask).dims);
         let ends = dims.iter().zip(0..).filter_map(|(dim, axis)| {
-            let (start, bits) = layout.outs().locate(Label::dim(axis))?;
+            let (start, bits) = outs.locate(Label::dim(axis))?;
             let end = dim.zero_from;
-            let columns = || [LANE, REGISTER].into_iter().flat_map(|label| layout.columns(label));
-            let reached = || columns().fold(0, |all, &column| all | along(column, start, bits));
-            (end >> bits == 0).then(|| Self { start, bits, end, reached: reached() })
+            (end >> bits == 0).then_some(Self { start, bits, end })
         });
         ends.collect()
-    }
-
-    /// Of so many things that the first warp reaches those in front of the end, rounded up: places are the sums of any of
-    /// the bits.
-    fn part(self, of_all: u64) -> u64 {
-        let mut in_front = 0;
-        for bit in (0..self.bits).rev() {
-            let below = self.reached & ((1 << bit) - 1);
-            if self.end >> bit & 1 == 1 {
-                in_front += 1 << below.count_ones();
-                if self.reached >> bit & 1 == 0 {
-                    break;
-                }
-            }
-        }
-        (of_all * in_front).div_ceil(1 << self.reached.count_ones())
     }
 
     /// Of a thread's instructions those that move an element in front of all ends in the first warp, which has the most.
     fn issued(ends: &[Self], vectors: &Vectors, layout: &Layout) -> u64 {
         let is_in_front = |&register: &u32| {
             let place = layout.apply_flat(register.into());
-            ends.iter().all(|&Self { start, bits, end, .. }| along(place, start, bits) < end)
+            ends.iter().all(|&Self { start, bits, end }| place >> start & ((1 << bits) - 1) < end)
         };
         vectors.groups.iter().filter(|group| group.iter().any(is_in_front)).count() as u64
     }
-}
-
-/// Where a place lies along an axis.
-fn along(place: u64, start: u32, bits: u32) -> u64 {
-    place >> start & ((1 << bits) - 1)
 }
 
 /// How many addresses each thread of a memory operation computes: where a bit of the index adds a proved
