@@ -62,7 +62,7 @@ struct End {
     /// Its bits.
     bits: u32,
     /// The first place at which no element is moved.
-    end: u64,
+    from: u64,
 }
 
 /// Where the bytes of an access stop following each other.
@@ -183,7 +183,7 @@ impl AccessShape {
     /// Of what a block would touch without a mask the part that is in front of all ends. Whichever warps bring it, memory
     /// is as busy.
     fn moved(&self, of_all: u64) -> u64 {
-        self.ends.iter().fold(of_all, |part, end| (part * end.end).div_ceil(1 << end.bits))
+        self.ends.iter().fold(of_all, |part, end| (part * end.from).div_ceil(1 << end.bits))
     }
 
     /// What no access to as many bytes of memory costs a block less than, in hundredths of a cycle: whole
@@ -326,8 +326,8 @@ impl End {
         let dims = mask.map_or(&[][..], |&mask| &facts.get(mask).dims);
         let ends = dims.iter().zip(0..).filter_map(|(dim, axis)| {
             let (start, bits) = outs.locate(Label::dim(axis))?;
-            let end = dim.zero_from;
-            (end >> bits == 0).then_some(Self { start, bits, end })
+            let from = dim.zero_from;
+            (from >> bits == 0).then_some(Self { start, bits, from })
         });
         ends.collect()
     }
@@ -336,7 +336,7 @@ impl End {
     fn issued(ends: &[Self], vectors: &Vectors, layout: &Layout) -> u64 {
         let is_in_front = |&register: &u32| {
             let place = layout.apply_flat(register.into());
-            ends.iter().all(|&Self { start, bits, end }| place >> start & ((1 << bits) - 1) < end)
+            ends.iter().all(|&Self { start, bits, from }| place >> start & ((1 << bits) - 1) < from)
         };
         vectors.groups.iter().filter(|group| group.iter().any(is_in_front)).count() as u64
     }

@@ -21,7 +21,7 @@ use super::live::{Live, Registers};
 use super::same::Same;
 use crate::id::IdMap;
 use crate::simplify::registers::{HALF, room_of};
-use crate::tile::effects::{Control, Fence, Tokens};
+use crate::tile::effects::{Control, Dependence, Fence, Tokens};
 use crate::tile::{ByPointers, Kernel, Op, OpId, OpKind, Region, Value};
 use std::collections::BTreeSet;
 use weft_layout::machine::Machine;
@@ -302,7 +302,7 @@ fn is_load(op: &Op) -> bool {
 /// gives layouts has them as operations, another one nowhere, and both are compiled alike.
 fn meets(op: &Op) -> bool {
     let effects = op.kind.effects();
-    effects.combines || effects.local.any()
+    effects.dependence == Dependence::Across || effects.local.any()
 }
 
 /// Whether no load may pass it.

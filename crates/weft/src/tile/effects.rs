@@ -91,6 +91,16 @@ pub enum Control {
     Ends,
 }
 
+/// Which elements of an operation's operands an element of a result depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Dependence {
+    /// One of each, at its own place or at one that the shapes tell.
+    #[default]
+    Pointwise,
+    /// Those of a row, or one that data chooses: threads may meet for it, to give each other what they hold.
+    Across,
+}
+
 /// The effects of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
@@ -110,9 +120,8 @@ pub struct Effects {
     pub visible: bool,
     /// Whether what it computes is not known here.
     pub opaque: bool,
-    /// Whether elements of its results are computed from elements at other places, for which threads may meet to give
-    /// each other what they hold. Not those that only rename or move elements.
-    pub combines: bool,
+    /// Which elements of its operands an element of a result depends on.
+    pub dependence: Dependence,
     /// What it does to control.
     pub control: Control,
 }
@@ -128,14 +137,14 @@ impl Effects {
         tokens: Tokens::None,
         visible: false,
         opaque: false,
-        combines: false,
+        dependence: Dependence::Pointwise,
         control: Control::None,
     };
 
     /// Whether it does nothing but compute results from its operands, in a way that is known: it may be
     /// repeated, moved, and removed.
     pub fn is_pure(self) -> bool {
-        Self { combines: false, ..self } == Self::NONE
+        Self { dependence: Dependence::Pointwise, ..self } == Self::NONE
     }
 
     /// Whether it ends its region.
@@ -181,7 +190,7 @@ impl OpKind {
             | OpKind::Reduce { axis: _, contract: _ }
             | OpKind::Scan { axis: _, reverse: _ }
             | OpKind::Gather { axis: _ }
-            | OpKind::Histogram => Effects { combines: true, ..none },
+            | OpKind::Histogram => Effects { dependence: Dependence::Across, ..none },
             OpKind::Load(options) => {
                 Effects { global: Touch::READS, visible: options.volatile, ..none }
             }
@@ -192,7 +201,9 @@ impl OpKind {
             OpKind::Descriptor(op) => op.effects(),
             OpKind::Transfer(op) => op.effects(),
             // Its left factor may be a tensor; the right one never is.
-            OpKind::WarpgroupDot(_) => Effects { local: Touch::READS, combines: true, ..none },
+            OpKind::WarpgroupDot(_) => {
+                Effects { local: Touch::READS, dependence: Dependence::Across, ..none }
+            }
             OpKind::Local(op) => op.effects(),
             OpKind::AsyncCopy(op) => op.effects(),
             OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
@@ -221,7 +232,7 @@ impl OpKind {
 
 #[cfg(test)]
 mod tests {
-    use super::{Control, Effects, Extent, Fence, Tokens, Touch};
+    use super::{Control, Dependence, Effects, Extent, Fence, Tokens, Touch};
     use crate::atomic::{Atomic, Order, Rmw, Scope};
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
@@ -234,7 +245,7 @@ mod tests {
     #[test]
     fn rows_are_what_they_are_meant_to_be() {
         let none = Effects::NONE;
-        let combines = Effects { combines: true, ..none };
+        let across = Effects { dependence: Dependence::Across, ..none };
         let begin = |options| OpKind::AsyncCopy(AsyncCopy::Begin(options));
         let volatile = CopyOptions { volatile: true, ..CopyOptions::default() };
         let asm = |pure| {
@@ -287,11 +298,11 @@ mod tests {
             (OpKind::Directed(Directed::Div, Rounding::Up), none),
             (OpKind::Function(Function::Tan), none),
             (OpKind::AddPtr, none),
-            (OpKind::Dot(Precision::Ieee), combines),
-            (OpKind::Reduce { axis: 0, contract: true }, combines),
-            (OpKind::Scan { axis: 0, reverse: true }, combines),
-            (OpKind::Gather { axis: 0 }, combines),
-            (OpKind::Histogram, combines),
+            (OpKind::Dot(Precision::Ieee), across),
+            (OpKind::Reduce { axis: 0, contract: true }, across),
+            (OpKind::Scan { axis: 0, reverse: true }, across),
+            (OpKind::Gather { axis: 0 }, across),
+            (OpKind::Histogram, across),
             (OpKind::Local(LocalOp::Index), none),
             (OpKind::Local(LocalOp::Subslice { offsets: vec![0] }), none),
             (OpKind::Local(LocalOp::Trans { order: vec![1, 0] }), none),
@@ -328,7 +339,7 @@ mod tests {
                 Effects { local: Touch::WRITES, allocates: true, ..none },
             ),
             (OpKind::Local(LocalOp::Load), Effects { local: Touch::READS, ..none }),
-            (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..combines }),
+            (OpKind::WarpgroupDot(Precision::Ieee), Effects { local: Touch::READS, ..across }),
             (OpKind::Local(LocalOp::Store), Effects { local: Touch::WRITES, ..none }),
             (OpKind::Local(LocalOp::Dealloc), Effects { allocates: true, ..none }),
             (begin(CopyOptions::default()), copy),
@@ -351,7 +362,7 @@ mod tests {
             assert_eq!(kind.effects(), expected, "{}", kind.name());
             assert_eq!(
                 kind.effects().is_pure(),
-                expected == none || expected == combines,
+                expected == none || expected == across,
                 "{}",
                 kind.name()
             );
