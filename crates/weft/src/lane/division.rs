@@ -363,7 +363,7 @@ impl Builder {
         let quotient = match op {
             Binary::DivS | Binary::DivU => {
                 let narrow = self.narrow_quotient(op, n, d);
-                return narrow.or_else(|| self.quotient_of_half(op, n, d));
+                return narrow.or_else(|| self.widened_division(op, n, d));
             }
             Binary::RemS => Binary::DivS,
             Binary::RemU => Binary::DivU,
@@ -372,7 +372,7 @@ impl Builder {
         if self.is_remainder(op, n, d) {
             return Some(n);
         }
-        let rest = self.quotient_of_half(op, n, d).unwrap_or_else(|| {
+        let rest = self.widened_division(op, n, d).unwrap_or_else(|| {
             // By zero, the quotient is -1 and the rest the numerator.
             let whole = self.binary(quotient, n, d);
             let product = self.binary(Binary::Mul, whole, d);
@@ -405,7 +405,7 @@ impl Builder {
     }
 
     /// A quotient or remainder of 64 bits of a widened number by one that may have more bits.
-    fn quotient_of_half(&mut self, op: Binary, n: Value, d: Value) -> Option<Value> {
+    fn widened_division(&mut self, op: Binary, n: Value, d: Value) -> Option<Value> {
         let is_half = |build: &Self, value, cast| {
             build.operand_of(value, cast).is_some_and(|of| build.dtype(of) == DType::I32)
         };

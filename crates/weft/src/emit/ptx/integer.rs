@@ -195,8 +195,8 @@ fn divide(
     }
 }
 
-/// A division in 64 bits, of which each thread tries first whether one in 32 bits does: that takes ten instructions where
-/// the other calls a function of seventy, and what kernels divide are indices and sizes of axes.
+/// A division in 64 bits, for which each thread first sees whether one in 32 bits will do, which takes a fraction of the
+/// instructions (`lane::division`): what kernels divide are indices and sizes of axes.
 fn divide_wide(w: &mut Writer<'_>, (name, kind): (&str, char), d: Reg, x: Reg, y: Reg) {
     let register = d.to_string();
     let register = register.trim_start_matches('%');
