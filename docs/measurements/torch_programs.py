@@ -15,6 +15,10 @@ from torch import nn
 from triton.language.extra import libdevice
 
 
+# Where tensors and models are made.
+DEVICE = "cuda"
+
+
 class Program(NamedTuple):
     """A program in three forms, each of which gives tensors to compare."""
 
@@ -64,7 +68,7 @@ def rotated(x, angle):
 
 
 def rand(*shape, dtype=torch.float32):
-    return torch.randn(*shape, device="cuda").to(dtype)
+    return torch.randn(*shape, device=DEVICE).to(dtype)
 
 
 def functions(cases, dynamic=None):
@@ -109,8 +113,8 @@ def funcs():
 def of_odd_sizes():
     """Functions of sizes that no block divides."""
     half = torch.bfloat16
-    words = torch.randint(0, 50021, (100003,), device="cuda")
-    classes = torch.randint(0, 50257, (2049,), device="cuda")
+    words = torch.randint(0, 50021, (100003,), device=DEVICE)
+    classes = torch.randint(0, 50257, (2049,), device=DEVICE)
     return [
         (lambda x: x.sum(0), [rand(32771, 1000, dtype=half)]),
         (lambda x: x.sum((0, 2)), [rand(37, 193, 1001)]),
@@ -182,7 +186,7 @@ def training(model, loss, autocast=None, drops=False):
 
 
 def words(vocabulary, *shape):
-    return torch.randint(0, vocabulary, shape, device="cuda")
+    return torch.randint(0, vocabulary, shape, device=DEVICE)
 
 
 @program
@@ -190,7 +194,7 @@ def gpt2():
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(n_layer=2, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)
-    with torch.device("cuda"):
+    with torch.device(DEVICE):
         model = GPT2LMHeadModel(config).train()
     text = words(config.vocab_size, 8, 1024)
     return training(
@@ -210,7 +214,7 @@ def llama():
         num_key_value_heads=8,
         vocab_size=32000,
     )
-    with torch.device("cuda"):
+    with torch.device(DEVICE):
         model = LlamaForCausalLM(config).to(torch.bfloat16).train()
     text = words(config.vocab_size, 2, 2048)
     return training(model, lambda run: run(input_ids=text, labels=text, use_cache=False).loss)
@@ -221,7 +225,7 @@ def bert():
     from transformers import BertConfig, BertForMaskedLM
 
     config = BertConfig(num_hidden_layers=2, attn_implementation="eager")
-    with torch.device("cuda"):
+    with torch.device(DEVICE):
         model = BertForMaskedLM(config).train()
     text = words(config.vocab_size, 16, 512)
     return training(model, lambda run: run(input_ids=text, labels=text).loss, torch.bfloat16, drops=True)
@@ -291,7 +295,7 @@ class Unet(nn.Module):
 
 @program
 def mixer():
-    with torch.device("cuda"):
+    with torch.device(DEVICE):
         model = Mixer().train()
     images, labels = rand(64, 3, 224, 224), words(1000, 64)
     return training(model, lambda run: F.cross_entropy(run(images), labels), torch.bfloat16)
@@ -299,7 +303,7 @@ def mixer():
 
 @program
 def unet():
-    with torch.device("cuda"):
+    with torch.device(DEVICE):
         model = Unet().train().to(memory_format=torch.channels_last)
     images = rand(8, 3, 128, 128).to(memory_format=torch.channels_last)
     noise = torch.randn_like(images)
@@ -313,7 +317,7 @@ def vision(name, batch, dtype):
     """A model of timm's that classifies images."""
     import timm
 
-    with torch.device("cuda"):
+    with torch.device(DEVICE):
         model = timm.create_model(name, pretrained=False)
     model = model.to(dtype).eval().to(memory_format=torch.channels_last)
     images = rand(batch, 3, 224, 224, dtype=dtype).to(memory_format=torch.channels_last)
@@ -503,7 +507,7 @@ def cases():
     bf16 = torch.bfloat16
 
     def empty(*shape, dtype=torch.float32):
-        return torch.empty(*shape, device="cuda", dtype=dtype)
+        return torch.empty(*shape, device=DEVICE, dtype=dtype)
 
     rows, columns = 4096, 16384
     x, weight, bias = rand(rows, columns, dtype=bf16), rand(columns), rand(columns)

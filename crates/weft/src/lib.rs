@@ -102,7 +102,9 @@
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
 //! | [`descriptors`] | tensor descriptors as pointers or tensor maps |
-//! | [`once`] | loops that run once at most, as their bodies |
+//! | [`once`] | loops that run once at most, as their bodies, and branches that are known, as what is taken |
+//! | `split` | loops in two, one after the other |
+//! | [`first`] | loops without what only their first round does |
 //! | [`whole`] | loops of whole rounds, apart from a last one that is cut short |
 //! | [`unplace`] | programs with layouts, without them, for another machine |
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
@@ -144,7 +146,9 @@ pub mod movement;
 pub mod axis;
 pub mod fuse;
 pub mod descriptors;
+pub mod first;
 pub mod once;
+mod split;
 mod prune;
 pub mod unplace;
 pub mod whole;

@@ -1,4 +1,5 @@
-//! Loops that run once, which are their bodies, and loops that never run, which are nothing.
+//! Loops that run once, which are their bodies, loops that never run, which are nothing, and branches of which it is
+//! known which is taken.
 //!
 //! ```text
 //! %s = for %i = 0 to 4096 step 4096 (%sum = %zero) {
@@ -14,28 +15,33 @@ use crate::axis::AxisFacts;
 use crate::id::IdMap;
 use crate::tile::{Kernel, OpId, OpKind, Region, Value};
 
-/// How often a loop's body runs, if it is once at most.
+/// What of an operation with regions runs.
 #[derive(Clone, Copy)]
 enum Runs {
     Never,
-    Once,
+    /// The region of that number, once.
+    Once(usize),
 }
 
-/// The kernel without such loops; nothing where it has none.
+/// The kernel without such loops and branches; nothing where it has none.
 pub fn run(kernel: &Kernel, facts: &AxisFacts) -> Option<Kernel> {
-    let mut loops = IdMap::<OpId, Option<Runs>>::default();
+    let mut known = IdMap::<OpId, Option<Runs>>::default();
     let mut any = false;
     kernel.walk(&kernel.body, &mut |id, op| {
-        if op.kind == OpKind::For
-            && let Some(runs) = runs(facts, &op.operands)
-        {
-            loops.set(id, Some(runs));
-            any = true;
-        }
+        let runs = match op.kind {
+            OpKind::For => rounds(facts, &op.operands),
+            OpKind::If => {
+                let condition = facts.get(op.operands[0]).constant;
+                condition.map(|condition| Runs::Once(usize::from(condition == 0)))
+            }
+            _ => None,
+        };
+        known.set(id, runs);
+        any |= runs.is_some();
     });
     any.then(|| {
         let mut kernel = kernel.clone();
-        let mut inlined = Inlined { loops, values: IdMap::default() };
+        let mut inlined = Inlined { known, values: IdMap::default() };
         let body = core::mem::take(&mut kernel.body);
         kernel.body = inlined.region(&mut kernel, body);
         kernel
@@ -43,7 +49,7 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts) -> Option<Kernel> {
 }
 
 /// How often a loop with these operands runs, as far as intervals of its bounds and its step tell.
-fn runs(facts: &AxisFacts, operands: &[Value]) -> Option<Runs> {
+fn rounds(facts: &AxisFacts, operands: &[Value]) -> Option<Runs> {
     let &[low, high, step, ..] = operands else { return None };
     let [low, high, step] = [low, high, step].map(|value| facts.get(value).range);
     if step.low <= 0 {
@@ -54,12 +60,12 @@ fn runs(facts: &AxisFacts, operands: &[Value]) -> Option<Runs> {
     }
     // The counter of a second round would be no less than the end; that of the first is.
     let second = i128::from(low.low) + i128::from(step.low);
-    (low.high < high.low && second >= high.high.into()).then_some(Runs::Once)
+    (low.high < high.low && second >= high.high.into()).then_some(Runs::Once(0))
 }
 
 struct Inlined {
-    loops: IdMap<OpId, Option<Runs>>,
-    /// What stands for values of the loops that are gone.
+    known: IdMap<OpId, Option<Runs>>,
+    /// What stands for values of the operations that are gone.
     values: IdMap<Value, Option<Value>>,
 }
 
@@ -77,7 +83,7 @@ impl Inlined {
                 *operand = self.values[*operand].unwrap_or(*operand);
             }
             let regions = core::mem::take(&mut kernel.ops[id].regions);
-            match self.loops[id] {
+            match self.known[id] {
                 None => {
                     kernel.ops[id].regions =
                         regions.into_iter().map(|inner| self.region(kernel, inner)).collect();
@@ -86,12 +92,15 @@ impl Inlined {
                 Some(Runs::Never) => {
                     self.stand_for(kernel, id, kernel.ops[id].operands[3..].to_vec());
                 }
-                Some(Runs::Once) => {
-                    for Region { params, ops } in regions {
-                        let inits = kernel.ops[id].operands[3..].to_vec();
-                        let entering = core::iter::once(kernel.ops[id].operands[0]).chain(inits);
-                        for (param, value) in params.into_iter().zip(entering) {
-                            self.values.set(param, Some(value));
+                Some(Runs::Once(number)) => {
+                    for Region { params, ops } in regions.into_iter().skip(number).take(1) {
+                        if !params.is_empty() {
+                            let inits = kernel.ops[id].operands[3..].to_vec();
+                            let entering =
+                                core::iter::once(kernel.ops[id].operands[0]).chain(inits);
+                            for (param, value) in params.into_iter().zip(entering) {
+                                self.values.set(param, Some(value));
+                            }
                         }
                         self.move_into(kernel, ops, into);
                         let last = into.pop();
@@ -103,7 +112,7 @@ impl Inlined {
         }
     }
 
-    /// Lets values stand for a loop's results.
+    /// Lets values stand for the results of an operation.
     fn stand_for(&mut self, kernel: &Kernel, id: OpId, values: Vec<Value>) {
         for (&result, value) in kernel.ops[id].results.iter().zip(values) {
             self.values.set(result, Some(value));

@@ -122,7 +122,7 @@ impl Range {
     }
 
     /// What a comparison of integers gives, if it gives the same for all of both intervals.
-    pub(super) fn compared(op: Compare, x: Self, y: Self) -> Option<bool> {
+    pub(crate) fn compared(op: Compare, x: Self, y: Self) -> Option<bool> {
         let less = |x: Self, y: Self| match () {
             () if x.high < y.low => Some(true),
             () if x.low >= y.high => Some(false),

@@ -4,7 +4,7 @@ use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
-use crate::{descriptors, factors, once, pipeline, schedule, whole};
+use crate::{descriptors, factors, first, once, pipeline, schedule, whole};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -20,11 +20,14 @@ impl<'a> Form<'a> {
         Ok(Self { kernel, facts })
     }
 
-    /// The kernel with pointers where it has tensor descriptors, without loops that run once at most, and with
-    /// whole rounds apart from the last ones.
+    /// The kernel with pointers where it has tensor descriptors, without loops that run once at most, and with first
+    /// rounds that differ, and last ones that are cut short, apart from whole ones.
     pub(super) fn expanded(kernel: &'a Kernel, options: &Options) -> Result<Self, CompileError> {
         let expanded = descriptors::run(kernel, &[]).map_or(Cow::Borrowed(kernel), Cow::Owned);
-        let form = Self::of(expanded, options)?.without_single_rounds(options)?;
+        let mut form = Self::of(expanded, options)?.without_single_rounds(options)?;
+        if let Some(kernel) = first::run(&form.kernel, &form.facts) {
+            form = Self::of(Cow::Owned(kernel), options)?.without_single_rounds(options)?;
+        }
         let Some(whole) = whole::run(&form.kernel, &form.facts) else { return Ok(form) };
         let facts = facts_of(&whole.kernel, options)?;
         if !whole.helps(&facts) {
@@ -33,7 +36,7 @@ impl<'a> Form<'a> {
         Self { kernel: Cow::Owned(whole.kernel), facts }.without_single_rounds(options)
     }
 
-    /// The form with bodies for loops that run once.
+    /// The form with bodies for loops that run once, and what is taken for branches that are known.
     fn without_single_rounds(self, options: &Options) -> Result<Self, CompileError> {
         match once::run(&self.kernel, &self.facts) {
             Some(kernel) => Self::of(Cow::Owned(kernel), options),

@@ -30,9 +30,10 @@
 //! The formulae are written once, for an [`Arithmetic`] that may be the builder of a program or plain numbers
 //! of any width: tests go through all numerators and divisors of 8 bits.
 
-use super::{Builder, Value};
+use super::{Builder, Op, Value};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
+use smallvec::smallvec;
 
 /// Integers of one width, and what is computed with them.
 pub(super) trait Arithmetic {
@@ -380,6 +381,13 @@ impl Builder {
         });
         self.remainders.insert(rest, (op, d));
         Some(rest)
+    }
+
+    /// A remainder as one operation, which shares no quotient.
+    pub fn remainder(&mut self, op: Binary, n: Value, d: Value) -> Value {
+        let rest = self.pure(Op::Binary(op), smallvec![n, d], self.dtype(n));
+        self.remainders.insert(rest, (op, d));
+        rest
     }
 
     /// Whether an operation gives a remainder by a divisor of what is one already.

@@ -18,6 +18,7 @@
 //! ```
 
 use super::halves::{self, Halves};
+use super::rests::{self, Rest};
 use super::words;
 use crate::budget::{Bounds, Stop};
 use crate::dtype::DType;
@@ -33,7 +34,17 @@ pub fn run(program: Program) -> Program {
 }
 
 /// The same until it is stopped; what it then gives is no program.
-pub fn run_until(mut program: Program, stop: &Stop) -> Program {
+pub fn run_until(program: Program, stop: &Stop) -> Program {
+    written(program, IdMap::default(), stop)
+}
+
+/// The same, with remainders as such whose quotients nothing else uses.
+pub fn share_until(program: Program, stop: &Stop) -> Program {
+    let rests = rests::of(&program);
+    written(program, rests, stop)
+}
+
+fn written(mut program: Program, rests: IdMap<Inst, Option<Rest>>, stop: &Stop) -> Program {
     let mut build = Builder::new(&program.name, program.warps, program.lanes_log2);
     build.set_locations(core::mem::take(&mut program.locations));
     build.set_bounds(Bounds::until(stop));
@@ -55,6 +66,7 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
         loops: FxHashMap::default(),
         in_words: words::accesses(&program),
         halves: Halves::of(&program),
+        rests,
     };
     writer.region(&program.body);
     let results = writer.all(program.results());
@@ -70,6 +82,8 @@ struct Expansion<'a> {
     in_words: IdMap<Inst, bool>,
     /// The products of which both halves are used.
     halves: Halves,
+    /// The differences that are remainders.
+    rests: IdMap<Inst, Option<Rest>>,
 }
 
 impl Expansion<'_> {
@@ -149,7 +163,13 @@ impl Expansion<'_> {
 
     fn inst(&mut self, id: Inst, inst: &InstData) {
         let operands = self.all(&inst.operands);
+        let rest = self.rests[id].map(|rest| Rest { of: rest.of.map(|of| self.value(of)), ..rest });
         let result = |build: &mut Builder| -> Option<Value> {
+            if let Some(Rest { op, of: [n, d], above }) = rest {
+                let rest = build.remainder(op, n, d);
+                let above = build.constant(build.dtype(n), above);
+                return Some(build.binary(Binary::Add, rest, above));
+            }
             Some(match (&inst.op, &operands[..]) {
                 (Op::Const(bits), _) => build.constant(self.program.dtype(inst.results[0]), *bits),
                 (Op::Param(index), _) => build.param_value(*index),

@@ -12,7 +12,8 @@
 //! * [`hoist`] moves loop-invariant operations out of loops, and adds up there what rounds add in steps;
 //! * [`distances`] lets a loop carry how far the pointers of its asynchronous copies have come;
 //! * [`unswitch`] writes short loops a second time without the predicates of loads that no round changes;
-//! * [`expand`] and [`sweep`] run again, on what these made equal or dead;
+//! * [`expand`] and [`sweep`] run again, on what these made equal or dead; remainders whose quotients nothing else uses
+//!   are operations of their own;
 //! * [`sink`] moves loads from shared memory and conversions to wider numbers down to their first use, and the
 //!   steps of a loop to its end, so that fewer registers are live, and what awaits global memory behind roots and
 //!   divisions that do not need it;
@@ -49,6 +50,7 @@ pub mod ordered;
 pub mod pack;
 pub mod park;
 mod pieces;
+mod rests;
 pub(crate) mod registers;
 pub mod reload;
 pub mod sink;
@@ -84,7 +86,7 @@ pub const PASSES: [Pass; 18] = [
     Pass { name: "hoist", run: hoist::run_until },
     Pass { name: "distances", run: distances::run_until },
     Pass { name: "unswitch", run: unswitch::run_until },
-    Pass { name: "share", run: expand::run_until },
+    Pass { name: "share", run: expand::share_until },
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: sink::run_until },
     Pass { name: "order", run: order::run_until },

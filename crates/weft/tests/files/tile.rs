@@ -5,7 +5,8 @@
 //! * `facts`: each value that is no float with its contiguity, divisibility and constancy along each dimension,
 //!   and the number that it is;
 //! * `fused`: the arithmetic of the kernel after products were fused with sums;
-//! * `once`: the kernel without loops that run once at most;
+//! * `once`: the kernel without loops that run once at most, and without branches that are known;
+//! * `first`: the kernel with first rounds of loops apart where a branch tells them from the others;
 //! * `whole`: the kernel with whole rounds of loops apart from last ones that are cut short;
 //! * `order TARGET`: the operations that touch memory or move numbers between threads, in the order in which they are
 //!   compiled;
@@ -24,7 +25,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::{self, Language, Target};
 use weft::id::Id;
 use weft::tile::{self, Kernel, Module, OpKind};
-use weft::{fuse, once, schedule, ttir, whole};
+use weft::{first, fuse, once, schedule, ttir, whole};
 use weft_layout::machine::Machine;
 
 /// What a command makes of a case.
@@ -33,7 +34,8 @@ pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
     match words {
         ["module"] => module(&case.input),
         ["facts"] => Ok(facts(&read(case)?.kernels[0])),
-        ["once"] => once(&read(case)?.kernels[0]),
+        ["once"] => rewritten(&read(case)?.kernels[0], once::run),
+        ["first"] => rewritten(&read(case)?.kernels[0], first::run),
         ["whole"] => whole(&read(case)?.kernels[0]),
         ["fused"] => fused(&read(case)?.kernels[0]),
         ["order", target] => order(case, &read(case)?.kernels[0], target),
@@ -128,12 +130,15 @@ fn fused(kernel: &Kernel) -> Result<String, String> {
     Ok(lines)
 }
 
-fn once(kernel: &Kernel) -> Result<String, String> {
-    let Some(without) = once::run(kernel, &AxisFacts::of(kernel)) else {
+fn rewritten(
+    kernel: &Kernel,
+    rewrite: fn(&Kernel, &AxisFacts) -> Option<Kernel>,
+) -> Result<String, String> {
+    let Some(new) = rewrite(kernel, &AxisFacts::of(kernel)) else {
         return Ok("as it is".into());
     };
-    tile::verify(&without).map_err(|errors| format!("{errors}\n{without}"))?;
-    Ok(without.to_string())
+    tile::verify(&new).map_err(|errors| format!("{errors}\n{new}"))?;
+    Ok(new.to_string())
 }
 
 fn whole(kernel: &Kernel) -> Result<String, String> {

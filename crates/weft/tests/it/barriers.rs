@@ -79,8 +79,12 @@ fn a_program_without_one_of_its_barriers_is_caught() {
         examples/spin_counter with 1 warps: Block at examples/spin_counter.py:22:5
         examples/spin_counter with 1 warps: Block at examples/spin_counter.py:26:17
         examples/spin_counter with 4 warps: Block at examples/spin_counter.py:22:5
-        crates/weft/tests/kernels/count_digits with 1 warps: Block at crates/weft/tests/kernels/kernels.py:124:5
-        crates/weft/tests/kernels/count_digits with 4 warps: Block at crates/weft/tests/kernels/kernels.py:124:5
+        crates/weft/tests/kernels/means_in_steps with 1 warps: Block at crates/weft/tests/kernels/kernels.py:235:5
+        crates/weft/tests/kernels/means_in_steps with 1 warps: Block at crates/weft/tests/kernels/kernels.py:236:5
+        crates/weft/tests/kernels/means_in_steps with 4 warps: Block at crates/weft/tests/kernels/kernels.py:235:5
+        crates/weft/tests/kernels/means_in_steps with 4 warps: Block at crates/weft/tests/kernels/kernels.py:236:5
+        crates/weft/tests/kernels/count_digits with 1 warps: Block at crates/weft/tests/kernels/kernels.py:126:5
+        crates/weft/tests/kernels/count_digits with 4 warps: Block at crates/weft/tests/kernels/kernels.py:126:5
     "#]].assert_eq(&found);
     assert!(count > 20, "only {count} barriers");
 }

@@ -91,6 +91,11 @@ pub(crate) fn cases() -> Vec<Case> {
             &[("x", Random(F, 100 * 64)), ("out", Empty(F, 64)), ("n", I32(64))],
         ),
         case(
+            "crates/weft/tests/kernels/means_in_steps",
+            [2, 1, 1],
+            &[("x", Random(F, 2 * 1000)), ("out", Empty(F, 2 * 256)), ("n", I32(1000))],
+        ),
+        case(
             "crates/weft/tests/kernels/argmax",
             [6, 1, 1],
             &[

@@ -25,7 +25,9 @@ SIGNATURES = {
     ),
     "early_return": dict(x="*fp32:16", out="*fp32:16", n="i32", BLOCK=128),
     "bad_out_of_range": dict(x="*fp32:16", out="*fp32:16", n="i32", BLOCK=128),
-    "bad_race": dict(total="*i32:16"), "rows_in_steps": dict(x="*fp32:16", out="*fp32:16", n="i32:16", ROWS=100, STEP=16, COLUMNS=32),
+    "bad_race": dict(total="*i32:16"),
+    "rows_in_steps": dict(x="*fp32:16", out="*fp32:16", n="i32:16", ROWS=100, STEP=16, COLUMNS=32),
+    "means_in_steps": dict(x="*fp32:16", out="*fp32:16", n="i32", STEP=128),
 }  # fmt: skip
 
 
@@ -211,3 +213,24 @@ def rows_in_steps(x, out, n, ROWS: tl.constexpr, STEP: tl.constexpr, COLUMNS: tl
         tile = tl.load(x + rows * n + columns, mask=rows < ROWS, other=0.0)
         sums = tl.where(rows < ROWS, sums + tile, sums)
     tl.store(out + columns, tl.sum(sums, axis=0)[None, :])
+
+
+@triton.jit
+def means_in_steps(x, out, n, STEP: tl.constexpr):
+    """For each place of a step the mean of those of a row, and how many there are; the first step begins them."""
+    places = tl.arange(0, STEP)
+    mean = tl.zeros([STEP], tl.float32)
+    count = tl.zeros([STEP], tl.float32)
+    for first in range(0, n, STEP):
+        mask = first + places < n
+        value = tl.load(x + tl.program_id(0) * n + first + places, mask=mask, other=0.0)
+        if first == 0:
+            new_mean = value
+            new_count = tl.full([STEP], 1.0, tl.float32)
+        else:
+            new_count = count + 1.0
+            new_mean = mean + (value - mean) / new_count
+        mean = tl.where(mask, new_mean, mean)
+        count = tl.where(mask, new_count, count)
+    tl.store(out + tl.program_id(0) * 2 * STEP + places, mean)
+    tl.store(out + (tl.program_id(0) * 2 + 1) * STEP + places, count)

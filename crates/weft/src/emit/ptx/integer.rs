@@ -148,8 +148,8 @@ fn shift(
     }
 }
 
-/// Division in 32 or 64 bits. PTX leaves division by zero open, so its result is selected; with a
-/// constant divisor there is nothing to select.
+/// Division in 32 or 64 bits. PTX leaves division by zero open, so its result is selected; with a constant divisor
+/// there is nothing to select.
 fn divide(
     w: &mut Writer<'_>,
     op: Binary,
@@ -175,19 +175,11 @@ fn divide(
     };
     let (x, y) = (widen(w, x), widen(w, y));
     let result = if d.class == class { d } else { w.temp(class) };
+    let parts = Parts { name, kind, may_be_by_zero: y_bits.is_none_or(|bits| bits == 0) };
     if bits == 64 {
-        divide_wide(w, (name, kind), result, x, y);
+        divide_wide(w, parts, result, x, y);
     } else {
-        put!(w, "{name}.{kind}{bits} {result}, {x}, {y}");
-    }
-    if y_bits.is_none_or(|bits| bits == 0) {
-        let by_zero = w.temp(Class::Predicate);
-        put!(w, "setp.eq.s{bits} {by_zero}, {y}, 0");
-        if quotient {
-            put!(w, "selp.b{bits} {result}, -1, {result}, {by_zero}");
-        } else {
-            put!(w, "selp.b{bits} {result}, {x}, {result}, {by_zero}");
-        }
+        divide_in(w, bits, parts, result, x, y);
     }
     if result != d {
         put!(w, "cvt.u16.u32 {d}, {result}");
@@ -195,9 +187,35 @@ fn divide(
     }
 }
 
+/// A division as PTX spells it.
+#[derive(Clone, Copy)]
+struct Parts {
+    /// What it gives.
+    name: &'static str,
+    /// Whether numbers are signed.
+    kind: char,
+    /// Whether the divisor may be zero.
+    may_be_by_zero: bool,
+}
+
+/// A division in so many bits.
+fn divide_in(w: &mut Writer<'_>, bits: u32, parts: Parts, d: Reg, x: Reg, y: Reg) {
+    let Parts { name, kind, may_be_by_zero } = parts;
+    put!(w, "{name}.{kind}{bits} {d}, {x}, {y}");
+    if may_be_by_zero {
+        let by_zero = w.temp(Class::Predicate);
+        put!(w, "setp.eq.s{bits} {by_zero}, {y}, 0");
+        if name == "div" {
+            put!(w, "selp.b{bits} {d}, -1, {d}, {by_zero}");
+        } else {
+            put!(w, "selp.b{bits} {d}, {x}, {d}, {by_zero}");
+        }
+    }
+}
+
 /// A division in 64 bits, for which each thread first sees whether one in 32 bits will do, which takes a fraction of the
 /// instructions (`lane::division`): what kernels divide are indices and sizes of axes.
-fn divide_wide(w: &mut Writer<'_>, (name, kind): (&str, char), d: Reg, x: Reg, y: Reg) {
+fn divide_wide(w: &mut Writer<'_>, parts: Parts, d: Reg, x: Reg, y: Reg) {
     let register = d.to_string();
     let register = register.trim_start_matches('%');
     let (above, is_wide) = (w.temp(Class::B64), w.temp(Class::Predicate));
@@ -208,11 +226,19 @@ fn divide_wide(w: &mut Writer<'_>, (name, kind): (&str, char), d: Reg, x: Reg, y
     put!(w, "@{is_wide} bra $L_wide_{register}");
     put!(w, "cvt.u32.u64 {a}, {x}");
     put!(w, "cvt.u32.u64 {b}, {y}");
-    put!(w, "{name}.u32 {short}, {a}, {b}");
+    let is_remainder = parts.name == "rem";
+    // Whether it is by zero is asked in 32 bits, as the assembler's own division asks.
+    let may_be_by_zero = parts.may_be_by_zero && is_remainder;
+    divide_in(w, 32, Parts { kind: 'u', may_be_by_zero, ..parts }, short, a, b);
     put!(w, "cvt.u64.u32 {d}, {short}");
+    if parts.may_be_by_zero && !is_remainder {
+        let by_zero = w.temp(Class::Predicate);
+        put!(w, "setp.eq.s32 {by_zero}, {b}, 0");
+        put!(w, "selp.b64 {d}, -1, {d}, {by_zero}");
+    }
     put!(w, "bra $L_divided_{register}");
     w.label(format_args!("$L_wide_{register}"));
-    put!(w, "{name}.{kind}64 {d}, {x}, {y}");
+    divide_in(w, 64, parts, d, x, y);
     w.label(format_args!("$L_divided_{register}"));
 }
 
