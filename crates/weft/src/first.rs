@@ -8,8 +8,8 @@
 //! ```
 //!
 //! An assembler begins the loads of several rounds together, but not across a branch in each; and what the first
-//! round begins with are constants there. (PyTorch's compiler writes means and variances of long rows so. Of 8,192 rows
-//! of 4,096 columns with the place of their greatest, in two rounds, on an H200: 99 µs, where Triton takes 68.)
+//! round begins with are constants there. (`torch.compile` writes means and variances of long rows so. Of 8,192 rows
+//! of 4,096 columns the variance and the place of the greatest, in two rounds, on an H200: 103 µs, and 62 so.)
 //!
 //! It is done to innermost loops in which a comparison of the counter decides a branch one way in the first
 //! round and the other way in all others. Loops with products are left alone: pipelines begin their loads ahead.

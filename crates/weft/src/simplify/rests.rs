@@ -9,7 +9,7 @@
 //! Until this is known, a remainder is what its quotient leaves, which both then share ([`crate::lane::division`]). Alone,
 //! it is cheaper as what it is: machines take it from the same estimate of the quotient, which need not be right then, and
 //! of 64 bits there are no two products more. (A deviation of 12 million numbers whose indices a run's sizes of 64 bits
-//! wrap, on an H200: 44 µs, where Triton takes 39.)
+//! wrap, on an H200: 44.6 µs, and 39.5 so.)
 
 use crate::dtype::DType;
 use crate::id::IdMap;
