@@ -34,7 +34,7 @@ fn findings_have_places() {
     assert_eq!(status, 1);
     let finding = &answer["findings"][0];
     assert_eq!(finding["kind"], "out of range");
-    assert_eq!(finding["actor"]["place"], "crates/weft/tests/kernels/kernels.py:195:5");
+    assert_eq!(finding["actor"]["place"], "crates/weft/tests/kernels/kernels.py:197:5");
     assert_eq!(finding["actor"]["block"], json!([1, 0, 0]));
     assert!(finding["hint"].is_string());
 }
