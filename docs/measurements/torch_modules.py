@@ -77,8 +77,9 @@ def pretend_a_gpu():
     }
     for name, answer in answers.items():
         setattr(cuda, name, answer)
-        if hasattr(device_interface.CudaInterface, name.lstrip("_")):
-            setattr(device_interface.CudaInterface, name.lstrip("_"), staticmethod(answer))
+        public = name.lstrip("_")
+        if hasattr(device_interface.CudaInterface, public):
+            setattr(device_interface.CudaInterface, public, staticmethod(answer))
     device_interface.CudaInterface.Worker.get_device_properties = staticmethod(lambda device=None: PROPERTIES)
     device_interface.CudaInterface.Worker.current_device = staticmethod(lambda: 0)
     device_interface.caching_worker_device_properties["cuda"] = [PROPERTIES]
@@ -94,12 +95,15 @@ def pretend_a_gpu():
     torch._subclasses.fake_tensor.init_gpu_context = lambda device: None
 
     target = GPUTarget("cuda", 10 * PROPERTIES.major + PROPERTIES.minor, PROPERTIES.warp_size)
-    shared = {"max_shared_mem": PROPERTIES.shared_memory_per_block_optin, "multiprocessor_count": 132}
+    properties = {
+        "max_shared_mem": PROPERTIES.shared_memory_per_block_optin,
+        "multiprocessor_count": PROPERTIES.multi_processor_count,
+    }
     driver = SimpleNamespace(
         get_current_target=lambda: target,
         get_current_device=lambda: 0,
         get_active_torch_device=lambda: torch.device("cuda", 0),
-        utils=SimpleNamespace(get_device_properties=lambda device: shared),
+        utils=SimpleNamespace(get_device_properties=lambda device: properties),
     )
     triton.runtime.driver.set_active(driver)
     triton_helpers.set_driver_to_gpu = lambda: None
@@ -306,7 +310,8 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--folder", type=Path, required=True, help="where modules and times.tsv go")
-    parser.add_argument("--programs", default=",".join(torch_programs.PROGRAMS), help="names of torch_programs.py, by commas")
+    every = ",".join(torch_programs.PROGRAMS)
+    parser.add_argument("--programs", default=every, help="names of torch_programs.py, by commas")
     parser.add_argument("--configurations", type=int, default=2, help="of a kernel, at most")
     parser.add_argument("--ptxas", default=os.environ.get("WEFT_PTXAS", "ptxas"), help="with cuobjdump beside it")
     parser.add_argument("--verbose", action="store_true", help="where a program fails, show where")
