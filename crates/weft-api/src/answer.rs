@@ -310,6 +310,9 @@ pub struct ExplainAnswer {
     pub target: String,
     /// Warps in a block.
     pub warps: u32,
+    /// Why these are more than were asked for, where they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relieved: Option<RelievedAnswer>,
     /// Bytes of dynamic shared memory of a block.
     pub shared_bytes: u32,
     /// What movements and accesses cost with these homes.
@@ -341,6 +344,17 @@ pub struct ExplainAnswer {
     /// Every line of the text at which an operation begins, where places in the text were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LineAnswer>,
+}
+
+/// A block whose threads would lack registers with the warps that were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RelievedAnswer {
+    /// The warps that were asked for.
+    pub warps: u32,
+    /// The registers that are live at once in each of their threads.
+    pub live: u32,
+    /// Those that a thread can have.
+    pub most: u32,
 }
 
 /// What a multiprocessor runs of a program at the same time, as far as threads and shared memory decide it;

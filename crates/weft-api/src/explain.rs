@@ -7,7 +7,7 @@ pub(crate) mod shared;
 
 use crate::answer::{
     AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, NextAnswer, ProductAnswer,
-    SpentAnswer,
+    RelievedAnswer, SpentAnswer,
 };
 use crate::budget;
 use crate::error::ApiError;
@@ -18,7 +18,7 @@ use weft::assign::{
     self, AccessShape, Block, Gap, Judged, LayoutId, Product, Review, Spent, Trips,
 };
 use weft::axis::AxisFacts;
-use weft::compile;
+use weft::compile::{self, Pressure};
 use weft::lane::{BarrierScope, MAX_ACCESS_BYTES};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
@@ -71,6 +71,9 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         name: kernel.name.clone(),
         target: compiled.machine.name.to_string(),
         warps: compiled.warps,
+        relieved: compiled.compiled.relieved.map(|Pressure { live, most, threads }| {
+            RelievedAnswer { warps: threads >> compiled.machine.lanes_log2, live, most }
+        }),
         shared_bytes: compiled.program().shared_bytes,
         spent: spent(compiled.compiled.spent(&options)?),
         greedy,

@@ -109,6 +109,8 @@ impl CompiledKernel {
         let index = choose(&module, kernel.as_deref())?;
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
+        // A bound of registers is meant for threads of so many warps.
+        options.exact_warps = max_registers.is_some();
         options.stages = stages.unwrap_or(options.stages);
         options.fp_fusion = fp_fusion.unwrap_or(options.fp_fusion);
         (options.tensor_maps, options.scratch) = (tensor_maps, scratch);
@@ -119,7 +121,8 @@ impl CompiledKernel {
         budget::begin("while the kernel was compiled")?;
         let compiled = compile::compile(&module, &module.kernels[index], &options)
             .map_err(|error| refused(&module, error))?;
-        let Options { warps, stages, fp_fusion, pins, .. } = options;
+        let Options { stages, fp_fusion, pins, .. } = options;
+        let warps = compiled.program.warps;
         let (max_registers, line_info) = (*max_registers, *line_info);
         Ok(Self {
             module,
@@ -163,7 +166,18 @@ impl CompiledKernel {
         let Self { warps, stages, fp_fusion, tensor_maps, scratch, ref pins, .. } = *self;
         let budget = budget::current();
         let pins = pins.clone();
-        Options { warps, stages, fp_fusion, tensor_maps, scratch, pins, budget, ..options }
+        let exact_warps = true;
+        Options {
+            warps,
+            exact_warps,
+            stages,
+            fp_fusion,
+            tensor_maps,
+            scratch,
+            pins,
+            budget,
+            ..options
+        }
     }
 
     /// The tensor map of each descriptor that the kernel is given, in order, and whether blocks are stored through it;

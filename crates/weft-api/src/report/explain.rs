@@ -3,8 +3,8 @@
 use super::{cycles, line, rounds};
 use crate::answer::{
     AccessAnswer, BarrierAnswer, BuffersAnswer, ChoiceAnswer, ExplainAnswer, HomeAnswer,
-    MovementAnswer, NextAnswer, ProductAnswer, SharedAnswer, SharedCounts, SharedPrice,
-    SpentAnswer,
+    MovementAnswer, NextAnswer, ProductAnswer, RelievedAnswer, SharedAnswer, SharedCounts,
+    SharedPrice, SpentAnswer,
 };
 
 /// Layouts by number, so that each is spelled once.
@@ -67,6 +67,12 @@ pub fn explain(answer: &ExplainAnswer) -> String {
         "{} for {}, {} warps a block, {} bytes of shared memory\n",
         answer.name, answer.target, answer.warps, answer.shared_bytes
     );
+    if let Some(RelievedAnswer { warps, live, most }) = answer.relieved {
+        let why = format!(
+            "  threads of {warps} warps, as asked for, would hold {live} registers at once, and can have {most}"
+        );
+        line(&mut text, why);
+    }
     costs(&mut text, answer);
     rounds::rounds(&mut text, &answer.rounds);
     line(&mut text, "\nlayouts");

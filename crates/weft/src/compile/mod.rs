@@ -12,10 +12,12 @@ mod check;
 mod error;
 mod forms;
 mod simulated;
+mod warps;
 
 pub use self::attempt::{Attempt, Factors};
 pub use self::error::CompileError;
 pub use self::simulated::simulated;
+pub use self::warps::Pressure;
 
 use self::attempt::{Attempts, Futile};
 use self::forms::{Form, Forms};
@@ -64,6 +66,9 @@ pub struct Options {
     pub machine: Machine,
     /// Warps in a block: a power of two.
     pub warps: u32,
+    /// Whether a block has no more warps than that where their threads lack registers. Texts with layouts and pins count
+    /// on their warps anyway.
+    pub exact_warps: bool,
     /// How many rounds of a loop the loads that feed matrix products may be apart from the products, and
     /// one: 1 leaves them where they are.
     pub stages: u32,
@@ -93,6 +98,7 @@ impl Options {
         Self {
             machine: machine.clone(),
             warps: 4,
+            exact_warps: false,
             stages: DEFAULT_STAGES,
             fp_fusion: true,
             order_accesses: true,
@@ -118,6 +124,8 @@ pub struct Compiled {
     pub program: lane::Program,
     /// Which of the ways to compile it this is.
     pub attempt: Attempt,
+    /// What its threads would lack, if its block has more warps than were asked for.
+    pub relieved: Option<Pressure>,
     /// The homes of all values.
     pub assignment: Assignment,
     /// Every movement of data between threads.
@@ -142,8 +150,31 @@ pub fn compile(
     check::launch(&module.launch, options)?;
     check::elements(kernel, options)?;
     let meaning = meaning(kernel, options);
-    let mut forms = Forms::new(&meaning, options);
-    let mut attempts = Attempts::of(&meaning, options);
+    let mut best = with_warps(module, &meaning, options)?;
+    let stop = &options.budget.stop;
+    let asked = Pressure::of(&best.program, stop).filter(|asked| asked.is_high());
+    let (mut now, mut wider) = (asked, warps::doubled(&meaning, &module.launch, options));
+    while let (Some(pressure), Some(options)) = (now, wider) {
+        // What does not compile so is compiled as it was asked for.
+        let Ok(other) = with_warps(module, &meaning, &options) else { break };
+        now = Pressure::of(&other.program, stop).filter(|now| now.lacking() < pressure.lacking());
+        if now.is_some() {
+            best = Compiled { relieved: asked, ..other };
+        }
+        wider = warps::doubled(&meaning, &module.launch, &options);
+    }
+    options.budget.check()?;
+    Ok(best)
+}
+
+/// Compiles a kernel for a block of as many warps as the options say.
+fn with_warps(
+    module: &Module,
+    meaning: &Kernel,
+    options: &Options,
+) -> Result<Compiled, CompileError> {
+    let mut forms = Forms::new(meaning, options);
+    let mut attempts = Attempts::of(meaning, options);
     let mut needed = 0;
     while let Some(attempt) = attempts.next() {
         let Attempt { factors, stages, .. } = attempt;
@@ -154,7 +185,7 @@ pub fn compile(
                 continue;
             }
         };
-        match compile_as(module, &meaning, &form, attempt, options) {
+        match compile_as(module, meaning, &form, attempt, options) {
             Ok(compiled) if check::fits(&compiled.program, options) => return Ok(compiled),
             Ok(compiled) => {
                 if compiled.assignment.total().is_none() {
@@ -266,6 +297,7 @@ fn with_homes(
         kernel: kernel.clone(),
         program,
         attempt,
+        relieved: None,
         assignment,
         movements,
         work,
@@ -300,6 +332,11 @@ impl Stages<'_> {
 }
 
 impl Compiled {
+    /// The block that homes were chosen for.
+    fn block<'a>(&self, options: &'a Options, attempt: Attempt) -> Block<'a> {
+        Block { warps: self.program.warps, ..block(options, attempt) }
+    }
+
     /// What movements, accesses and the work of the kernel cost.
     pub fn spent(&self, options: &Options) -> Result<Spent, CompileError> {
         let mut all = Spent::default();
@@ -317,7 +354,8 @@ impl Compiled {
         let Self { kernel, assignment, movements, work, .. } = self;
         let movements = movements.iter().map(|movement| (movement.op, &movement.plan));
         let facts = AxisFacts::of(kernel);
-        assign::spent(kernel, &facts, assignment, block(options, Attempt::PLAIN), movements, work)
+        let block = self.block(options, Attempt::PLAIN);
+        assign::spent(kernel, &facts, assignment, block, movements, work)
             .map_err(|cause| CompileError::refused(kernel, cause))
     }
 }
@@ -337,7 +375,7 @@ pub fn review(compiled: &Compiled, options: &Options) -> Result<Option<Review>, 
     let Compiled { kernel, attempt, .. } = compiled;
     let options = &*attempt.options(options);
     let facts = AxisFacts::of(kernel);
-    assign::review(kernel, &facts, block(options, *attempt), &options.pins)
+    assign::review(kernel, &facts, compiled.block(options, *attempt), &options.pins)
         .map_err(|cause| CompileError::refused(kernel, cause))
 }
 
@@ -353,7 +391,7 @@ pub fn encoded(
     let (encoded, launch) = if kernel.is_encoded() {
         (kernel.clone(), module.launch.clone())
     } else {
-        let block = block(options, Attempt::PLAIN);
+        let block = compiled.block(options, Attempt::PLAIN);
         assign::encode(kernel, &mut compiled.assignment.clone(), block)
             .map_err(|cause| CompileError::refused(kernel, cause))?
     };

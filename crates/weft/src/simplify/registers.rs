@@ -3,8 +3,8 @@
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::effects::{Fence, Spaces};
-use crate::lane::{Effects, Inst, Program, Region, Value};
+use crate::lane::effects::{Fence, Spaces, Tokens};
+use crate::lane::{Effects, Inst, InstData, Program, Region, Value};
 use rustc_hash::FxHashMap;
 
 /// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
@@ -36,11 +36,23 @@ pub(super) fn likely(program: &Program, stop: &Stop) -> u32 {
     live(program, stop).clamp(HALF, LIKELY)
 }
 
+/// The most registers that a thread of a program's block can have, where its machine says how many there are.
+pub(crate) fn most(program: &Program) -> Option<u32> {
+    program.multiprocessor.map(|all| (all.registers / program.threads().max(1) / 8 * 8).min(MOST))
+}
+
 /// The most registers that are live at once where loads are as late as they may be. Where it is stopped, fewer.
 pub(super) fn live(program: &Program, stop: &Stop) -> u32 {
     let registers = Registers::of(program);
     let words = |value: Value| registers.words(program, value);
-    peak(program, &program.body, Loads::AtUse, &words, stop)
+    peak(program, &program.body, (Loads::AtUse, Places::All), &words, stop)
+}
+
+/// The same where no order of operations takes fewer. Where it is stopped, fewer.
+pub(crate) fn across(program: &Program, stop: &Stop) -> u32 {
+    let registers = Registers::of(program);
+    let words = |value: Value| registers.words(program, value);
+    peak(program, &program.body, (Loads::AtUse, Places::Fixed), &words, stop)
 }
 
 /// Where loads are taken to be.
@@ -53,11 +65,36 @@ pub(super) enum Loads {
     AtUse,
 }
 
+/// The places at which live registers are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Places {
+    All,
+    /// Around what is not moved: where threads meet or exchange words, memory is ordered, products or copies are under way,
+    /// or a loop or a branch begins or ends. Between these an assembler computes numbers one after another.
+    Fixed,
+}
+
+impl Places {
+    fn include(self, inst: &InstData) -> bool {
+        let effects = inst.op.effects();
+        self == Self::All
+            || !inst.regions.is_empty()
+            || orders(effects)
+            || effects.convergent.is_some()
+            || effects.tokens != Tokens::None
+    }
+}
+
+/// Whether an operation orders memory, or threads meet at it.
+fn orders(effects: Effects) -> bool {
+    effects.barrier().is_some() || effects.fence != Fence::None
+}
+
 /// The most registers of values that a region defines that are live at once; fewer where it is stopped.
 pub(super) fn peak(
     program: &Program,
     region: &Region,
-    loads: Loads,
+    (loads, places): (Loads, Places),
     words: &dyn Fn(Value) -> u32,
     stop: &Stop,
 ) -> u32 {
@@ -73,19 +110,27 @@ pub(super) fn peak(
             break;
         }
         let inst = &program.insts[id];
+        let counts = places.include(inst);
+        let behind = live;
         for &result in &inst.results {
             if core::mem::replace(is_live.entry(result), false) {
                 live -= words(result);
             }
         }
-        each_operand(program, id, &mut |value| {
-            if own[value] && !core::mem::replace(is_live.entry(value), true) {
-                live += words(value);
-            }
-        });
-        let inner =
-            inst.regions.iter().map(|region| self::peak(program, region, loads, words, stop));
-        peak = peak.max(live + inner.max().unwrap_or(0));
+        let mut begun = |value: Value| {
+            let is_new = own[value] && !core::mem::replace(is_live.entry(value), true);
+            if is_new { words(value) } else { 0 }
+        };
+        // What a loop begins with is what it carries from then on.
+        each_inside(program, inst, &mut |value| live += begun(value));
+        let inside = live;
+        inst.operands.iter().for_each(|&value| live += begun(value));
+        let inner = inst.regions.iter();
+        let inner = inner.map(|region| self::peak(program, region, (loads, places), words, stop));
+        let inner = inner.max().unwrap_or(0);
+        if counts {
+            peak = peak.max(behind).max(inside + inner).max(live);
+        }
         for &value in taken.get(&id).into_iter().flatten() {
             if core::mem::replace(is_live.entry(value), false) {
                 live -= words(value);
@@ -114,7 +159,8 @@ pub(super) fn through(program: &Program, id: Inst, loads: Loads, stop: &Stop) ->
     through.sort_unstable();
     through.dedup();
     let through: u32 = through.into_iter().map(words).sum();
-    let own = inst.regions.iter().map(|body| peak(program, body, loads, &words, stop)).max();
+    let ways = (loads, Places::All);
+    let own = inst.regions.iter().map(|body| peak(program, body, ways, &words, stop)).max();
     through + own.unwrap_or(0)
 }
 
@@ -135,7 +181,6 @@ fn loaded_at(program: &Program, region: &Region) -> FxHashMap<Inst, Vec<Value>> 
     let mut all: Vec<Value> = Vec::new();
     for &id in &region.insts {
         let inst = &program.insts[id];
-        let orders = |effects: Effects| effects.barrier().is_some() || effects.fence != Fence::None;
         let waits = orders(inst.op.effects())
             || inst.regions.iter().any(|region| program.any_effects(region, orders));
         let mut note = |value: Value| {
@@ -186,6 +231,11 @@ impl Registers {
 pub(super) fn each_operand(program: &Program, id: Inst, visit: &mut dyn FnMut(Value)) {
     let inst = &program.insts[id];
     inst.operands.iter().for_each(|&value| visit(value));
+    each_inside(program, inst, visit);
+}
+
+/// Every value that an operation takes inside another.
+fn each_inside(program: &Program, inst: &InstData, visit: &mut dyn FnMut(Value)) {
     for region in &inst.regions {
         program.walk(region, &mut |_, inner| inner.operands.iter().for_each(|&value| visit(value)));
     }

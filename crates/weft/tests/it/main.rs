@@ -27,6 +27,7 @@ mod preshuffle;
 mod products;
 mod random;
 mod regressions;
+mod relieved;
 mod reports;
 mod scaled;
 mod sends;

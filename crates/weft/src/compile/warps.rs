@@ -1,0 +1,61 @@
+//! More warps for a block than were asked for, where their threads do not have the registers that it takes.
+//!
+//! The elements of a block are shared out among its threads, so what twice as many threads hold takes half of the
+//! registers of each. A kernel that was written for fewer threads than hold its sums keeps them on the stack, in
+//! global memory, and its matrix units wait for each product. (Attention's backward pass for heads of 128 elements, with
+//! sums of 128 by 128 for keys and for values, on an H200: 13,475 µs with four warps, 4,140 µs with eight.) A program
+//! cannot tell how many warps run it, so it gets as many as hold it.
+//!
+//! An assembler keeps a few words on the stack at little cost, and fewer warps meet sooner: the same pass for heads of
+//! 64 elements takes 2,104 µs with four warps, whose assembler lacks registers for 14 words, and 2,733 µs with eight.
+
+use super::Options;
+use crate::budget::Stop;
+use crate::lane;
+use crate::simplify::registers;
+use crate::tile::effects::Extent;
+use crate::tile::{Kernel, Launch};
+
+/// What a block takes of registers, and what its threads have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pressure {
+    /// The registers that are live at once in a thread, where no order of its operations takes fewer.
+    pub live: u32,
+    /// Those that a thread can have.
+    pub most: u32,
+    /// The threads of the block.
+    pub threads: u32,
+}
+
+impl Pressure {
+    /// That of a program for a machine that says how many registers there are.
+    pub(super) fn of(program: &lane::Program, stop: &Stop) -> Option<Self> {
+        let threads = program.threads();
+        let most = registers::most(program)?;
+        Some(Self { live: registers::across(program, stop), most, threads })
+    }
+
+    /// Whether threads lack so many that more threads are worth it: half as many as they have.
+    pub(super) fn is_high(self) -> bool {
+        self.live > self.most + self.most / 2
+    }
+
+    /// The words of a block that have no register.
+    pub(super) fn lacking(self) -> u64 {
+        u64::from(self.live.saturating_sub(self.most)) * u64::from(self.threads)
+    }
+}
+
+/// The options with twice as many warps; nothing where there are no such blocks, or somebody counts on those that were
+/// asked for: the caller, a text with layouts, a pin, or assembly that may read what it likes.
+pub(super) fn doubled(kernel: &Kernel, launch: &Launch, options: &Options) -> Option<Options> {
+    let machine = &options.machine;
+    let warps = options.warps * 2;
+    let is_bound = options.exact_warps
+        || !options.pins.is_empty()
+        || kernel.is_encoded()
+        || launch.warps.is_some()
+        || kernel.ops.values().any(|op| op.kind.effects().extent == Extent::Anywhere);
+    let exists = warps <= machine.threads_per_block >> machine.lanes_log2;
+    (exists && !is_bound).then(|| Options { warps, ..options.clone() })
+}
