@@ -205,6 +205,7 @@ const HOUSES: [House; 4] = [
                     "sim",
                     "simplify",
                     "tile",
+                    "timeline",
                     "whole",
                 ],
             ),

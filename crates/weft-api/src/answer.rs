@@ -346,15 +346,13 @@ pub struct ExplainAnswer {
     pub lines: Vec<LineAnswer>,
 }
 
-/// A block whose threads would lack registers with the warps that were asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+/// Why a block has more warps than were asked for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RelievedAnswer {
     /// The warps that were asked for.
     pub warps: u32,
-    /// The registers that are live at once in each of their threads.
-    pub live: u32,
-    /// Those that a thread can have.
-    pub most: u32,
+    /// What they would lack, in words.
+    pub why: String,
 }
 
 /// What a multiprocessor runs of a program at the same time, as far as threads and shared memory decide it;

@@ -7,7 +7,7 @@ pub(crate) mod shared;
 
 use crate::answer::{
     AccessAnswer, BarrierAnswer, ChoiceAnswer, ExplainAnswer, NextAnswer, ProductAnswer,
-    RelievedAnswer, SpentAnswer,
+    RelievedAnswer, SpentAnswer, cycles,
 };
 use crate::budget;
 use crate::error::ApiError;
@@ -18,7 +18,7 @@ use weft::assign::{
     self, AccessShape, Block, Gap, Judged, LayoutId, Product, Review, Spent, Trips,
 };
 use weft::axis::AxisFacts;
-use weft::compile::{self, Pressure};
+use weft::compile::{self, Pressure, Relief};
 use weft::lane::{BarrierScope, MAX_ACCESS_BYTES};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
@@ -71,9 +71,7 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         name: kernel.name.clone(),
         target: compiled.machine.name.to_string(),
         warps: compiled.warps,
-        relieved: compiled.compiled.relieved.map(|Pressure { live, most, threads }| {
-            RelievedAnswer { warps: threads >> compiled.machine.lanes_log2, live, most }
-        }),
+        relieved: compiled.compiled.relieved.map(|relief| relieved(compiled, relief)),
         shared_bytes: compiled.program().shared_bytes,
         spent: spent(compiled.compiled.spent(&options)?),
         greedy,
@@ -88,6 +86,22 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
         rounds: rounds::rounds(compiled)?,
         lines,
     })
+}
+
+/// Why a block has more warps than were asked for.
+fn relieved(compiled: &CompiledKernel, relief: Relief) -> RelievedAnswer {
+    let why = match relief {
+        Relief::Registers(Pressure { live, most, .. }) => {
+            format!("their threads would hold {live} registers at once, and can have {most}")
+        }
+        Relief::Alone { before, now, .. } => format!(
+            "their block would be alone on its multiprocessor, and a round of its loops takes {} cycles with them, \
+             {} with these",
+            cycles(before),
+            cycles(now),
+        ),
+    };
+    RelievedAnswer { warps: relief.asked(compiled.machine.lanes()), why }
 }
 
 /// A compiled kernel with what speaks for its homes.

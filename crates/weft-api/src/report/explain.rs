@@ -67,11 +67,8 @@ pub fn explain(answer: &ExplainAnswer) -> String {
         "{} for {}, {} warps a block, {} bytes of shared memory\n",
         answer.name, answer.target, answer.warps, answer.shared_bytes
     );
-    if let Some(RelievedAnswer { warps, live, most }) = answer.relieved {
-        let why = format!(
-            "  threads of {warps} warps, as asked for, would hold {live} registers at once, and can have {most}"
-        );
-        line(&mut text, why);
+    if let Some(RelievedAnswer { warps, why }) = &answer.relieved {
+        line(&mut text, format_args!("  more than the {warps} that were asked for: {why}"));
     }
     costs(&mut text, answer);
     rounds::rounds(&mut text, &answer.rounds);

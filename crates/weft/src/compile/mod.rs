@@ -17,7 +17,7 @@ mod warps;
 pub use self::attempt::{Attempt, Factors};
 pub use self::error::CompileError;
 pub use self::simulated::simulated;
-pub use self::warps::Pressure;
+pub use self::warps::{Pressure, Relief};
 
 use self::attempt::{Attempts, Futile};
 use self::forms::{Form, Forms};
@@ -124,8 +124,8 @@ pub struct Compiled {
     pub program: lane::Program,
     /// Which of the ways to compile it this is.
     pub attempt: Attempt,
-    /// What its threads would lack, if its block has more warps than were asked for.
-    pub relieved: Option<Pressure>,
+    /// Why its block has more warps than were asked for, if it has.
+    pub relieved: Option<Relief>,
     /// The homes of all values.
     pub assignment: Assignment,
     /// Every movement of data between threads.
@@ -150,21 +150,40 @@ pub fn compile(
     check::launch(&module.launch, options)?;
     check::elements(kernel, options)?;
     let meaning = meaning(kernel, options);
-    let mut best = with_warps(module, &meaning, options)?;
-    let stop = &options.budget.stop;
-    let asked = Pressure::of(&best.program, stop).filter(|asked| asked.is_high());
-    let (mut now, mut wider) = (asked, warps::doubled(&meaning, &module.launch, options));
-    while let (Some(pressure), Some(options)) = (now, wider) {
-        // What does not compile so is compiled as it was asked for.
-        let Ok(other) = with_warps(module, &meaning, &options) else { break };
-        now = Pressure::of(&other.program, stop).filter(|now| now.lacking() < pressure.lacking());
-        if now.is_some() {
-            best = Compiled { relieved: asked, ..other };
-        }
-        wider = warps::doubled(&meaning, &module.launch, &options);
-    }
+    let first = with_warps(module, &meaning, options)?;
+    let best = relieved(module, &meaning, options, first);
     options.budget.check()?;
     Ok(best)
+}
+
+/// A compiled kernel with more warps, if that is better; what does not compile so stays as it is.
+fn relieved(module: &Module, meaning: &Kernel, options: &Options, first: Compiled) -> Compiled {
+    let stop = &options.budget.stop;
+    let mut best = first;
+    let mut wider = warps::doubled(meaning, &module.launch, options);
+    let asked = Pressure::of(&best.program, stop).filter(|asked| asked.is_high());
+    if let Some(asked) = asked {
+        let mut now = Some(asked);
+        while let (Some(pressure), Some(options)) = (now, wider) {
+            let Ok(other) = with_warps(module, meaning, &options) else { break };
+            let other_pressure = Pressure::of(&other.program, stop);
+            now = other_pressure.filter(|other| other.lacking() < pressure.lacking());
+            if now.is_some() {
+                best = Compiled { relieved: Some(Relief::Registers(asked)), ..other };
+            }
+            wider = warps::doubled(meaning, &module.launch, &options);
+        }
+    } else if let Some(before) = warps::alone(&best.program, &options.machine, stop)
+        && let Some(options) = wider
+        && let Ok(other) = with_warps(module, meaning, &options)
+    {
+        let now = warps::time(&other.program, &options.machine, stop);
+        if warps::is_faster(now, before) {
+            let relief = Relief::Alone { warps: best.program.warps, before, now };
+            best = Compiled { relieved: Some(relief), ..other };
+        }
+    }
+    best
 }
 
 /// Compiles a kernel for a block of as many warps as the options say.

@@ -8,13 +8,22 @@
 //!
 //! An assembler keeps a few words on the stack at little cost, and fewer warps meet sooner: the same pass for heads of
 //! 64 elements takes 2,104 µs with four warps, whose assembler lacks registers for 14 words, and 2,733 µs with eight.
+//!
+//! A block that takes so much shared memory that it is alone on its multiprocessor has one warp for each scheduler where
+//! it has four, and nothing runs while these are at the arithmetic between products, or wait. With twice as many the
+//! registers that nobody has are used. (Attention's forward pass for heads of 128 elements in blocks of 128 by 64, three
+//! stages: 405 TFLOP/s with four warps, 495 with eight; for heads of 64, of which a multiprocessor holds two blocks, 419
+//! and 413.) The model of a round ([`timeline`](crate::timeline)) says whether they gain: where a block has not the rows
+//! for twice as many warpgroups they also have more to exchange.
 
 use super::Options;
 use crate::budget::Stop;
 use crate::lane;
-use crate::simplify::registers;
+use crate::simplify::{registers, turns};
 use crate::tile::effects::Extent;
 use crate::tile::{Kernel, Launch};
+use crate::timeline;
+use weft_layout::machine::Machine;
 
 /// What a block takes of registers, and what its threads have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +34,51 @@ pub struct Pressure {
     pub most: u32,
     /// The threads of the block.
     pub threads: u32,
+}
+
+/// Why a block has more warps than were asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relief {
+    /// Threads of fewer warps would lack registers.
+    Registers(Pressure),
+    /// The block is alone on its multiprocessor, where a warp runs on each scheduler.
+    Alone {
+        /// The warps that were asked for.
+        warps: u32,
+        /// What a round of each loop takes with them, all together, in hundredths of a cycle.
+        before: u64,
+        /// The same with as many warps as the block has.
+        now: u64,
+    },
+}
+
+impl Relief {
+    /// The warps that were asked for, each of so many lanes.
+    pub fn asked(self, lanes: u32) -> u32 {
+        match self {
+            Self::Registers(pressure) => pressure.threads / lanes,
+            Self::Alone { warps, .. } => warps,
+        }
+    }
+}
+
+/// What a round of each loop takes, all together, if a block is alone on its multiprocessor with one warp for each
+/// scheduler at most, and has arithmetic between products; nothing otherwise.
+pub(super) fn alone(program: &lane::Program, machine: &Machine, stop: &Stop) -> Option<u64> {
+    let blocks = program.multiprocessor?.blocks(program.threads(), 1, program.shared_bytes);
+    let has_few = u64::from(program.warps) <= machine.timing.parts.into();
+    let is_alone = blocks == 1 && has_few && turns::works_on_sums(program);
+    is_alone.then(|| time(program, machine, stop))
+}
+
+/// What a round of each loop takes, all together, in hundredths of a cycle.
+pub(super) fn time(program: &lane::Program, machine: &Machine, stop: &Stop) -> u64 {
+    timeline::rounds(program, machine, stop).iter().map(|round| round.time).sum()
+}
+
+/// Whether a round takes so much less that it is more than the model's error.
+pub(super) fn is_faster(now: u64, before: u64) -> bool {
+    now < before - before / 16
 }
 
 impl Pressure {

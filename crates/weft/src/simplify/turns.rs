@@ -62,6 +62,32 @@ pub fn run_until(mut program: Program, stop: &Stop) -> Program {
     program
 }
 
+/// Whether a loop of a program has products of warpgroups, and arithmetic with their sums in the same round.
+pub fn works_on_sums(program: &Program) -> bool {
+    let mut works = false;
+    program.walk(&program.body, &mut |_, inst| {
+        works |=
+            inst.op == Op::Loop && inst.regions.iter().any(|body| looks_at_sums(program, body));
+    });
+    works
+}
+
+/// Whether there is arithmetic in a round with the sums of its products.
+fn looks_at_sums(program: &Program, body: &Region) -> bool {
+    let mut sums: FxHashSet<Value> = FxHashSet::default();
+    let mut looks = false;
+    program.walk(body, &mut |_, inst| {
+        let effects = inst.op.effects();
+        match effects.tokens {
+            Tokens::Products(Step::Awaits { .. }) => sums.extend(&inst.results),
+            Tokens::Products(_) => {}
+            _ if effects.control == Control::Ends => {}
+            _ => looks |= inst.operands.iter().any(|value| sums.contains(value)),
+        }
+    });
+    looks
+}
+
 /// Whether an operation may use barriers by name.
 fn may_name(effects: Effects) -> bool {
     matches!(effects.fence, Fence::Named(_) | Fence::Unknown)
@@ -124,23 +150,8 @@ impl Pass {
                 && !matches!(effects.tokens, Tokens::Products(Step::Awaits { .. }))
         });
         let are_held = effects.iter().any(|effects| effects.barrier() == Some(BarrierScope::Block));
-        (groups >= 2 && at_once && are_held && self.looks_at_sums(body)).then_some(first..last + 1)
-    }
-
-    /// Whether there is arithmetic in a round with the sums of its products.
-    fn looks_at_sums(&self, body: &Region) -> bool {
-        let mut sums: FxHashSet<Value> = FxHashSet::default();
-        let mut looks = false;
-        self.program.walk(body, &mut |_, inst| {
-            let effects = inst.op.effects();
-            match effects.tokens {
-                Tokens::Products(Step::Awaits { .. }) => sums.extend(&inst.results),
-                Tokens::Products(_) => {}
-                _ if effects.control == Control::Ends => {}
-                _ => looks |= inst.operands.iter().any(|value| sums.contains(value)),
-            }
-        });
-        looks
+        (groups >= 2 && at_once && are_held && looks_at_sums(&self.program, body))
+            .then_some(first..last + 1)
     }
 
     /// Puts the products at some places of a loop's body into turns.

@@ -498,6 +498,10 @@ impl<'a> Block<'a> {
         self.use_unit(0, Unit::Shared, now, self.needs.wavefronts(bytes));
         let Some(mbarrier) = mbarrier else { return };
         let counter = self.counters.entry(mbarrier).or_default();
+        // A loop that is left after a few rounds leaves copies behind, for an mbarrier that is no more.
+        if counter.under_way == 0 {
+            return;
+        }
         counter.under_way -= 1;
         counter.bytes -= bytes as i64;
         self.turn(mbarrier, now);

@@ -3,7 +3,7 @@
 
 use crate::id::IdMap;
 use crate::lane::{IdKind, InstData, Op, Program, Value};
-use crate::scalar;
+use crate::scalar::{self, Binary};
 use std::rc::Rc;
 
 /// What is known of a value in the lanes of a warp.
@@ -32,6 +32,15 @@ impl Known {
     pub(super) fn lanes(&self, lanes: u32) -> Option<u64> {
         let bit = |lane: u32| Some(u64::from(self.of_lane(lane as usize)? != 0) << lane);
         (0..lanes).try_fold(0, |mask, lane| Some(mask | bit(lane)?))
+    }
+
+    /// Whether every lane has zero.
+    fn is_zero(&self) -> bool {
+        match self {
+            Known::Nothing => false,
+            Known::Same(number) => *number == 0,
+            Known::Each(numbers) => numbers.iter().all(|&number| number == 0),
+        }
     }
 
     fn map(operands: &[&Known], lanes: u32, apply: &dyn Fn(&[u64]) -> u64) -> Known {
@@ -81,6 +90,8 @@ pub(super) fn result(
             Some(apply) => map(&|x| apply(x[0])),
             None => Known::Nothing,
         },
+        // One thread issues a copy, if there is a next round: whether there is need not be known of the other threads.
+        Op::Binary(Binary::And) if operands.iter().any(|known| known.is_zero()) => Known::Same(0),
         Op::Binary(op) if from.is_int() => match scalar::binary(*op, from) {
             Some(apply) => map(&|x| apply(x[0], x[1])),
             None => Known::Nothing,

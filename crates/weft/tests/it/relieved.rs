@@ -3,7 +3,7 @@
 use crate::inputs::Argument::{Empty, Integers};
 use crate::inputs::make;
 use weft::assign::Pin;
-use weft::compile::{self, Compiled, Options};
+use weft::compile::{self, Compiled, Options, Relief, TensorMaps};
 use weft::dtype::DType;
 use weft::sim::{self, Launch};
 use weft::tile::{Module, eval};
@@ -50,7 +50,7 @@ fn given(machine: &str, elements: u32) -> [u32; 4] {
         let compiled = compiled(&module, &options(machine, warps));
         let Compiled { program, relieved, .. } = compiled;
         assert_eq!(
-            relieved.map(|asked| asked.threads),
+            relieved.map(|relief| relief.asked(1)),
             (program.warps > warps).then_some(32 * warps)
         );
         program.warps
@@ -122,4 +122,51 @@ fn who_counts_on_his_warps_keeps_them() {
     );
     let module = ttir::parse(&assembly).unwrap();
     assert_eq!(compiled(&module, &one).program.warps, 1);
+}
+
+/// Attention without the largest of a row: blocks of so many rows, 64 keys and heads of 128.
+fn weighed(rows: u32) -> String {
+    format!(
+        r#"module {{
+  tt.func public @weighed(%q: !tt.tensordesc<tensor<{rows}x128xf16>>, %k: !tt.tensordesc<tensor<64x128xf16>>, %v: !tt.tensordesc<tensor<64x128xf16>>, %out: !tt.tensordesc<tensor<{rows}x128xf16>>, %n: i32) {{
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 64 : i32
+    %none = arith.constant dense<0.0> : tensor<{rows}x64xf32>
+    %sums = arith.constant dense<0.0> : tensor<{rows}x128xf32>
+    %query = tt.descriptor_load %q[%zero, %zero] : !tt.tensordesc<tensor<{rows}x128xf16>> -> tensor<{rows}x128xf16>
+    %all = scf.for %at = %zero to %n step %step iter_args(%sum = %sums) -> (tensor<{rows}x128xf32>)  : i32 {{
+      %keys = tt.descriptor_load %k[%at, %zero] : !tt.tensordesc<tensor<64x128xf16>> -> tensor<64x128xf16>
+      %turned = tt.trans %keys {{order = array<i32: 1, 0>}} : tensor<64x128xf16> -> tensor<128x64xf16>
+      %scores = tt.dot %query, %turned, %none : tensor<{rows}x128xf16> * tensor<128x64xf16> -> tensor<{rows}x64xf32>
+      %weights = math.exp2 %scores : tensor<{rows}x64xf32>
+      %halves = arith.truncf %weights : tensor<{rows}x64xf32> to tensor<{rows}x64xf16>
+      %values = tt.descriptor_load %v[%at, %zero] : !tt.tensordesc<tensor<64x128xf16>> -> tensor<64x128xf16>
+      %next = tt.dot %halves, %values, %sum : tensor<{rows}x64xf16> * tensor<64x128xf16> -> tensor<{rows}x128xf32>
+      scf.yield %next : tensor<{rows}x128xf32>
+    }}
+    %result = arith.truncf %all : tensor<{rows}x128xf32> to tensor<{rows}x128xf16>
+    tt.descriptor_store %out[%zero, %zero], %result : !tt.tensordesc<tensor<{rows}x128xf16>>, tensor<{rows}x128xf16>
+    tt.return
+  }}
+}}"#
+    )
+}
+
+/// The warps that such a kernel has which asks for four.
+fn weighs_with(rows: u32, stages: u32) -> (u32, Option<Relief>) {
+    let module = ttir::parse(&weighed(rows)).unwrap();
+    let tensor_maps = TensorMaps::All;
+    let compiled = compiled(&module, &Options { stages, tensor_maps, ..options("sm_90", 4) });
+    (compiled.program.warps, compiled.relieved)
+}
+
+#[test]
+fn a_block_that_is_alone_has_two_warps_for_each_scheduler() {
+    let (warps, relief) = weighs_with(128, 3);
+    assert_eq!(warps, 8);
+    let Some(Relief::Alone { warps: 4, before, now }) = relief else { panic!("{relief:?}") };
+    assert!(now < before, "{now} {before}");
+    // Two blocks side by side are as many warps; and 64 rows are those of one warpgroup.
+    assert_eq!(weighs_with(128, 2), (4, None));
+    assert_eq!(weighs_with(64, 4).0, 4);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use weft::budget::Stop;
-use weft::compile::{self, Options};
+use weft::compile::{self, Options, TensorMaps};
 use weft::timeline::{self, Unit, Work};
 use weft::ttir;
 use weft_layout::machine::Machine;
@@ -19,9 +19,11 @@ fn a_round_has_room_for_what_happens_in_it() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let Ok(module) = ttir::parse(&text) else { continue };
-        for name in ["sm_90", "sm_80", "gfx942", "gfx1100"] {
+        let all = [TensorMaps::None, TensorMaps::All].map(|maps| ("sm_90", maps));
+        let others = ["sm_80", "gfx942", "gfx1100"].map(|name| (name, TensorMaps::None));
+        for (name, tensor_maps) in all.into_iter().chain(others) {
             let machine = Machine::by_name(name).unwrap();
-            let options = Options { warps: 4, ..Options::for_machine(machine) };
+            let options = Options { warps: 4, tensor_maps, ..Options::for_machine(machine) };
             let Ok(compiled) = compile::compile(&module, &module.kernels[0], &options) else {
                 continue;
             };
