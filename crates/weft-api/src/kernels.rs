@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use weft::assign::{LayoutId, Pin, Trips};
 use weft::axis::AxisFacts;
 use weft::budget::{Bounds, Budget, Limit, Overrun};
-use weft::compile::{self, CompileError, Compiled, Options, Scratch, TensorMaps};
+use weft::compile::{self, CompileError, Compiled, MoreWarps, Options, Scratch, TensorMaps};
 use weft::descriptors;
 use weft::emit::{self, Language, Target, Unsupported, cuda, launcher, ptx};
 use weft::lane::{self, Op, TensorMap, TensorWay};
@@ -110,7 +110,9 @@ impl CompiledKernel {
         let mut options = Options::for_machine(&machine);
         options.warps = warps.or(module.launch.warps).unwrap_or(DEFAULT_WARPS);
         // A bound of registers is meant for threads of so many warps.
-        options.exact_warps = max_registers.is_some();
+        if max_registers.is_some() {
+            options.more_warps = MoreWarps::Never;
+        }
         options.stages = stages.unwrap_or(options.stages);
         options.fp_fusion = fp_fusion.unwrap_or(options.fp_fusion);
         (options.tensor_maps, options.scratch) = (tensor_maps, scratch);
@@ -166,10 +168,9 @@ impl CompiledKernel {
         let Self { warps, stages, fp_fusion, tensor_maps, scratch, ref pins, .. } = *self;
         let budget = budget::current();
         let pins = pins.clone();
-        let exact_warps = true;
         Options {
             warps,
-            exact_warps,
+            more_warps: MoreWarps::Never,
             stages,
             fp_fusion,
             tensor_maps,

@@ -59,6 +59,16 @@ pub enum Scratch {
     Maps,
 }
 
+/// When a block has more warps than were asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MoreWarps {
+    /// Where their threads lack registers, or a multiprocessor has no other block to run.
+    #[default]
+    WhereBetter,
+    /// Never.
+    Never,
+}
+
 /// How a kernel is compiled.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -66,9 +76,8 @@ pub struct Options {
     pub machine: Machine,
     /// Warps in a block: a power of two.
     pub warps: u32,
-    /// Whether a block has no more warps than that where their threads lack registers. Texts with layouts and pins count
-    /// on their warps anyway.
-    pub exact_warps: bool,
+    /// Whether it may have more. Texts with layouts and pins count on their warps anyway.
+    pub more_warps: MoreWarps,
     /// How many rounds of a loop the loads that feed matrix products may be apart from the products, and
     /// one: 1 leaves them where they are.
     pub stages: u32,
@@ -98,7 +107,7 @@ impl Options {
         Self {
             machine: machine.clone(),
             warps: 4,
-            exact_warps: false,
+            more_warps: MoreWarps::default(),
             stages: DEFAULT_STAGES,
             fp_fusion: true,
             order_accesses: true,

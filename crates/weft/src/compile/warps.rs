@@ -16,7 +16,7 @@
 //! and 413.) The model of a round ([`timeline`](crate::timeline)) says whether they gain: where a block has not the rows
 //! for twice as many warpgroups they also have more to exchange.
 
-use super::Options;
+use super::{MoreWarps, Options};
 use crate::budget::Stop;
 use crate::lane;
 use crate::simplify::{registers, turns};
@@ -105,7 +105,7 @@ impl Pressure {
 pub(super) fn doubled(kernel: &Kernel, launch: &Launch, options: &Options) -> Option<Options> {
     let machine = &options.machine;
     let warps = options.warps * 2;
-    let is_bound = options.exact_warps
+    let is_bound = options.more_warps == MoreWarps::Never
         || !options.pins.is_empty()
         || kernel.is_encoded()
         || launch.warps.is_some()

@@ -103,8 +103,9 @@ struct Pass {
 }
 
 impl Pass {
-    /// Goes over a list and those inside it, but for roles, whose warps are apart.
-    fn region(&mut self, region: &mut Region) {
+    /// Goes over a list and those inside it, but for roles, whose warps are apart. Gives whether a loop takes turns.
+    fn region(&mut self, region: &mut Region) -> bool {
+        let mut any = false;
         let mut insts = Vec::with_capacity(region.insts.len());
         for &id in &region.insts {
             let is_roles = matches!(self.program.insts[id].op, Op::Roles(_));
@@ -113,10 +114,13 @@ impl Pass {
                 continue;
             }
             let mut inner = core::mem::take(&mut self.program.insts[id].regions);
+            let mut inside = false;
             for inner in &mut inner {
-                self.region(inner);
+                inside |= self.region(inner);
             }
-            let together = (self.program.insts[id].op == Op::Loop)
+            any |= inside;
+            // Loops inside have these barriers for themselves, and give a turn in each round of this one.
+            let together = (self.program.insts[id].op == Op::Loop && !inside)
                 .then(|| inner.iter().find_map(|body| self.together(body)))
                 .flatten();
             if let Some(together) = together {
@@ -127,12 +131,14 @@ impl Pass {
                 self.program.insts[id].regions = inner;
                 insts.extend([id, self.each(loc, [Some((TURNS[0], true)), None])]);
                 self.found = Some(loc);
+                any = true;
             } else {
                 self.program.insts[id].regions = inner;
                 insts.push(id);
             }
         }
         region.insts = insts;
+        any
     }
 
     /// Where in the body of a loop all products of a round are begun, by places, if the warpgroups come to them

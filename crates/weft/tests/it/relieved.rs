@@ -3,7 +3,7 @@
 use crate::inputs::Argument::{Empty, Integers};
 use crate::inputs::make;
 use weft::assign::Pin;
-use weft::compile::{self, Compiled, Options, Relief, TensorMaps};
+use weft::compile::{self, Compiled, MoreWarps, Options, Relief, TensorMaps};
 use weft::dtype::DType;
 use weft::sim::{self, Launch};
 use weft::tile::{Module, eval};
@@ -103,7 +103,7 @@ fn a_kernel_means_the_same_with_more_warps() {
 fn who_counts_on_his_warps_keeps_them() {
     let module = ttir::parse(&row(16384)).unwrap();
     let one = options("sm_90", 1);
-    let exact = Options { exact_warps: true, ..one.clone() };
+    let exact = Options { more_warps: MoreWarps::Never, ..one.clone() };
     assert_eq!(compiled(&module, &exact).program.warps, 1);
     let found = compiled(&module, &exact);
     let (value, layout) = found
