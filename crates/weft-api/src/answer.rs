@@ -351,7 +351,7 @@ pub struct ExplainAnswer {
 pub struct RelievedAnswer {
     /// The warps that were asked for.
     pub warps: u32,
-    /// What they would lack, in words.
+    /// Why those were too few, in words.
     pub why: String,
 }
 

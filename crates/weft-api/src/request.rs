@@ -391,8 +391,8 @@ pub struct CompileRequest {
     /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-    /// far too few, it gets more.
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+    /// would lack registers, or where a multiprocessor has room for no other block.
     pub warps: Option<u32>,
     /// What to print; the answer holds all of these texts.
     #[serde(default = "default_emit")]
@@ -455,8 +455,8 @@ pub struct ExplainRequest {
     /// The machine that it is for.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-    /// far too few, it gets more.
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+    /// would lack registers, or where a multiprocessor has room for no other block.
     pub warps: Option<u32>,
     /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
     /// to one round less ahead of them; 3 unless given.
@@ -488,8 +488,8 @@ pub struct RunRequest {
     /// The machine that is simulated.
     #[serde(default)]
     pub target: Target,
-    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-    /// far too few, it gets more.
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+    /// would lack registers, or where a multiprocessor has room for no other block.
     pub warps: Option<u32>,
     /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
     /// to one round less ahead of them; 3 unless given.

@@ -543,8 +543,8 @@ pub(crate) struct Kernel {
 /// Which kernel of a text, and how it is compiled.
 #[derive(Args)]
 pub(crate) struct How {
-    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-    /// far too few, it gets more.
+    /// Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+    /// would lack registers, or where a multiprocessor has room for no other block.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) warps: Option<u32>,
     /// Which kernel, if the text has several.

@@ -250,7 +250,10 @@ export interface CompileRequest {
   kernel?: string;
   /** The machine that it is for. */
   target?: Target;
-  /** Warps in a block; unless given, as many as the text says (TTGIR does), else 4. */
+  /**
+   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
+   * far too few, it gets more.
+   */
   warps?: number;
   /** What to print; the answer holds all of these texts. */
   emit?: Emit[];
@@ -292,7 +295,10 @@ export interface RunRequest {
   args?: Arguments;
   /** The machine that is simulated. */
   target?: Target;
-  /** Warps in a block; unless given, as many as the text says (TTGIR does), else 4. */
+  /**
+   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
+   * far too few, it gets more.
+   */
   warps?: number;
   /**
    * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
@@ -333,7 +339,10 @@ export interface ExplainRequest {
   kernel?: string;
   /** The machine that it is for. */
   target?: Target;
-  /** Warps in a block; unless given, as many as the text says (TTGIR does), else 4. */
+  /**
+   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
+   * far too few, it gets more.
+   */
   warps?: number;
   /**
    * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
