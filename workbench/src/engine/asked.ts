@@ -251,8 +251,8 @@ export interface CompileRequest {
   /** The machine that it is for. */
   target?: Target;
   /**
-   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-   * far too few, it gets more.
+   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+   * would lack registers, or where a multiprocessor has room for no other block.
    */
   warps?: number;
   /** What to print; the answer holds all of these texts. */
@@ -296,8 +296,8 @@ export interface RunRequest {
   /** The machine that is simulated. */
   target?: Target;
   /**
-   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-   * far too few, it gets more.
+   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+   * would lack registers, or where a multiprocessor has room for no other block.
    */
   warps?: number;
   /**
@@ -340,8 +340,8 @@ export interface ExplainRequest {
   /** The machine that it is for. */
   target?: Target;
   /**
-   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. Where registers of these would be
-   * far too few, it gets more.
+   * Warps in a block; unless given, as many as the text says (TTGIR does), else 4. It gets more where these
+   * would lack registers, or where a multiprocessor has room for no other block.
    */
   warps?: number;
   /**
