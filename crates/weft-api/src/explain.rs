@@ -92,11 +92,11 @@ pub fn explain_kernel(compiled: &CompiledKernel) -> Result<ExplainAnswer, ApiErr
 fn relieved(compiled: &CompiledKernel, relief: Relief) -> RelievedAnswer {
     let why = match relief {
         Relief::Registers(Pressure { live, most, .. }) => {
-            format!("their threads would hold {live} registers at once, and can have {most}")
+            format!("a thread would then hold {live} registers at once, and can have {most}")
         }
         Relief::Alone { before, now, .. } => format!(
-            "their block would be alone on its multiprocessor, and a round of its loops takes {} cycles with them, \
-             {} with these",
+            "the block would then be alone on its multiprocessor with a warp a scheduler, and a round of its loops \
+             take {} cycles, now {}",
             cycles(before),
             cycles(now),
         ),

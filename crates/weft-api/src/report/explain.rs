@@ -68,7 +68,7 @@ pub fn explain(answer: &ExplainAnswer) -> String {
         answer.name, answer.target, answer.warps, answer.shared_bytes
     );
     if let Some(RelievedAnswer { warps, why }) = &answer.relieved {
-        line(&mut text, format_args!("  more than the {warps} that were asked for: {why}"));
+        line(&mut text, format_args!("  asked for {warps}: {why}"));
     }
     costs(&mut text, answer);
     rounds::rounds(&mut text, &answer.rounds);

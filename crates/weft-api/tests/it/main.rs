@@ -25,4 +25,5 @@ mod rounds;
 mod transports;
 mod ttgir;
 mod unordered;
+mod warps;
 mod wavefronts;
