@@ -95,8 +95,8 @@ fn relieved(compiled: &CompiledKernel, relief: Relief) -> RelievedAnswer {
             format!("a thread would then hold {live} registers at once, and can have {most}")
         }
         Relief::Alone { before, now, .. } => format!(
-            "the block would then be alone on its multiprocessor with a warp a scheduler, and a round of its loops \
-             take {} cycles, now {}",
+            "the block would then be alone on its multiprocessor, a warp on each scheduler, and a round of its loops \
+             would take {} cycles, where it takes {}",
             cycles(before),
             cycles(now),
         ),
