@@ -1,4 +1,5 @@
-//! More warps for a block than were asked for, where their threads do not have the registers that it takes.
+//! More warps for a block than were asked for, where their threads do not have the registers that it takes, or where
+//! nothing else runs on its multiprocessor.
 //!
 //! The elements of a block are shared out among its threads, so what twice as many threads hold takes half of the
 //! registers of each. A kernel that was written for fewer threads than hold its sums keeps them on the stack, in

@@ -27,7 +27,12 @@ pub(super) fn room(program: &Program, enough: u32) -> u32 {
 
 /// The same of a block of so many threads on a multiprocessor with so many registers.
 pub(crate) fn room_of(registers: u32, threads: u32, enough: u32) -> u32 {
-    (registers / threads.max(1) / 8 * 8).min(enough).saturating_sub(OTHERS)
+    share_of(registers, threads, enough).saturating_sub(OTHERS)
+}
+
+/// The registers of each thread of a block that has all of a multiprocessor's, `enough` at most.
+fn share_of(registers: u32, threads: u32, enough: u32) -> u32 {
+    (registers / threads.max(1) / 8 * 8).min(enough)
 }
 
 /// The registers that a thread is likely to have: those of what is live at once, and no fewer than with which half of
@@ -38,7 +43,7 @@ pub(super) fn likely(program: &Program, stop: &Stop) -> u32 {
 
 /// The most registers that a thread of a program's block can have, where its machine says how many there are.
 pub(crate) fn most(program: &Program) -> Option<u32> {
-    program.multiprocessor.map(|all| (all.registers / program.threads().max(1) / 8 * 8).min(MOST))
+    program.multiprocessor.map(|all| share_of(all.registers, program.threads(), MOST))
 }
 
 /// The most registers that are live at once where loads are as late as they may be. Where it is stopped, fewer.

@@ -9,7 +9,8 @@
 //! follow from the program are computed; a condition that hangs on anything else is taken as true, and a
 //! loop whose end is not known is left after a few rounds. Shared memory is taken to have no conflicts
 //! (what it has is counted elsewhere), and what is read from global memory to lie in the L2 cache. So
-//! the times are a model's, and tell what a loop's round waits for. They choose nothing.
+//! the times are a model's, and tell what a loop's round waits for. They choose one thing:
+//! whether a block that is alone on its multiprocessor has more warps.
 
 mod block;
 mod known;
