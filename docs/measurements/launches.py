@@ -6,7 +6,7 @@
 Needs a GPU, PyTorch, Triton, what the projects ask for, and checkouts of them: TritonBench
 (meta-pytorch/tritonbench), flash-linear-attention (fla-org/flash-linear-attention), Liger-Kernel
 (linkedin/Liger-Kernel), conch (stackav-oss/conch), attorch (BobMcDear/attorch),
-Cut Cross-Entropy (apple/ml-cross-entropy), GemLite (mobiusml/gemlite). Nothing of them is changed. Each of
+Cut Cross-Entropy (apple/ml-cross-entropy), GemLite (mobiusml/gemlite), FlagGems (FlagOpen/FlagGems). Nothing of them is changed. Each of
 their benchmark programs, or the tests of those that have none, runs in two fresh processes, one for each
 compiler, with empty caches. What the program measures is done once; instead every kernel that it launches is
 timed where it is launched, with the arguments that it was given: many launches in a CUDA graph, the median of
@@ -26,6 +26,7 @@ import json
 import math
 import os
 import queue
+import re
 import signal
 import socket
 import statistics
@@ -105,6 +106,9 @@ CONCH_LEFT_OUT = {"bev_pool", "bev_pool_backward"}
 ATTORCH = "tests/test_*.py"
 CCE = "tests/test_*.py"
 GEMLITE = "tests/test_*.py"
+# FlagGems' programs are of many operators: each of their functions is run apart, for one type of numbers.
+FLAGGEMS = "benchmark/test_*_perf.py"
+FLAGGEMS_OPTIONS = ["--level", "core", "--warmup", "1", "--iter", "1", "--dtypes", "bfloat16"]
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
@@ -147,6 +151,12 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
             for path in sorted(root.glob(pattern)):
                 name = path.stem.removeprefix("test_")
                 found.append(Job(f"{project} {name}", root, [*PYTEST, str(path)], [root]))
+    if options.flaggems:
+        for path in sorted(options.flaggems.glob(FLAGGEMS)):
+            for function in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE):
+                name = function.removeprefix("test_").removesuffix("_perf")
+                command = [*PYTEST, f"{path}::{function}", *FLAGGEMS_OPTIONS]
+                found.append(Job(f"flaggems {name}", options.flaggems, command, [options.flaggems / "src", options.flaggems]))
     chosen = options.select.split(",") if options.select else None
     return [job for job in found if chosen is None or any(part in job.name for part in chosen)]
 
@@ -189,6 +199,7 @@ def run_side(job: Job, compiler: str, folder: Path, options: argparse.Namespace)
         TORCHINDUCTOR_CACHE_DIR=str(stem) + ".inductor",
         TORCHINDUCTOR_COMPILE_THREADS="1",
         FLA_BENCH_OP_WARMUP_ITERS="1",
+        FLAGGEMS_CACHE_DIR=str(stem) + ".flaggems",
         OMP_NUM_THREADS="1",
         HF_HUB_OFFLINE="1",
     )
@@ -348,6 +359,7 @@ def main() -> None:
     parser.add_argument("--attorch", type=Path, help="attorch's checkout")
     parser.add_argument("--cce", type=Path, help="Cut Cross-Entropy's checkout")
     parser.add_argument("--gemlite", type=Path, help="GemLite's checkout")
+    parser.add_argument("--flaggems", type=Path, help="FlagGems' checkout")
     parser.add_argument("--select", help="parts of jobs' names, with commas")
     parser.add_argument("--inputs", type=int, default=6, help="inputs of each operator of TritonBench")
     parser.add_argument("--configurations", type=int, default=3, help="configurations that are tried of each kernel")
@@ -359,7 +371,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="the measurement")
     options = parser.parse_args()
     options.until = time.monotonic() + options.seconds
-    for name in ("tritonbench", "fla", "liger", "conch", "attorch", "cce", "gemlite"):
+    for name in ("tritonbench", "fla", "liger", "conch", "attorch", "cce", "gemlite", "flaggems"):
         if (root := getattr(options, name)) is not None:
             setattr(options, name, root.resolve())
     jobs = jobs_of(options)

@@ -493,13 +493,19 @@ fn axis_of(outs: &Space, bit: u32) -> usize {
     outs.axes().len() - 1 - from_last.unwrap_or(0)
 }
 
+/// The bytes of a line of a cache, about: whoever asks for what is less far away asks for the same line.
+const LINE: u64 = 128;
+
 /// The axes of a memory operation's pointers, the one that runs through memory first: where equally many elements are
-/// proved to follow each other the one where more are likely to, and of equals the last, as in row-major order.
+/// proved to follow each other the one where more are likely to, then one whose neighbours are known to share a line (as
+/// in convolutions that leave out every second column), and of equals the last, as in row-major order.
 pub(super) fn memory_order(kernel: &Kernel, facts: &AxisFacts, pointer: Value) -> Vec<usize> {
     let (facts, shape) = (facts.get(pointer), &kernel.ty(pointer).shape);
     let mut order: Vec<usize> = (0..facts.dims.len()).rev().collect();
     order.sort_by_key(|&axis| {
-        core::cmp::Reverse((facts.dims[axis].contiguity, facts.likely_run(axis, shape)))
+        let shares_lines = facts.likely_step(axis, shape).is_some_and(|step| step < LINE);
+        let (proved, likely) = (facts.dims[axis].contiguity, facts.likely_run(axis, shape));
+        core::cmp::Reverse((proved, likely, shares_lines))
     });
     order
 }

@@ -349,6 +349,8 @@ fn memory_likely_walks_along_remainders() {
               %size = tt.splat %n : i64 -> tensor<32xi64>
               %rest = arith.remsi %wide, %size : tensor<32xi64>
               %far = arith.muli %wide, %size : tensor<32xi64>
+              %two = arith.constant dense<2> : tensor<32xi64>
+              %every_second = arith.muli %rest, %two : tensor<32xi64>
               %down = tt.expand_dims %{first} {{axis = 1 : i32}} : tensor<32xi64> -> tensor<32x1xi64>
               %over = tt.expand_dims %{second} {{axis = 0 : i32}} : tensor<32xi64> -> tensor<1x32xi64>
               %a = tt.broadcast %down : tensor<32x1xi64> -> tensor<32x32xi64>
@@ -374,4 +376,6 @@ fn memory_likely_walks_along_remainders() {
     assert_eq!(order("rest", "far"), [0, 1]);
     assert_eq!(order("far", "rest"), [1, 0]);
     assert_eq!(order("far", "far"), [1, 0]);
+    assert_eq!(order("every_second", "far"), [0, 1]);
+    assert_eq!(order("far", "every_second"), [1, 0]);
 }

@@ -129,6 +129,11 @@ impl Facts {
         self.likely().run(axis, shape, self.unit)
     }
 
+    /// How far the nearest likely neighbour along one axis of the shape is, forward or backward: for prices alone, too.
+    pub fn likely_step(&self, axis: usize, shape: &[u64]) -> Option<u64> {
+        self.likely().nearest(axis, shape)
+    }
+
     /// The same with likely steps.
     fn and_likely(self, likely: Option<Strides>) -> Self {
         Self { likely: likely.map(Box::new), ..self }

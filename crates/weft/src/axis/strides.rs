@@ -233,6 +233,13 @@ impl Strides {
         self.of_axis(axis, shape).map_or(1, |(_, own)| 1 << counting(own, unit))
     }
 
+    /// The shortest known step along one axis that leads to another place.
+    pub(super) fn nearest(&self, axis: usize, shape: &[u64]) -> Option<u64> {
+        let (_, own) = self.of_axis(axis, shape)?;
+        let steps = own.iter().flatten().map(|step| step.cast_signed().unsigned_abs());
+        steps.filter(|&step| step > 0).min()
+    }
+
     /// The steps of one axis, and how many bits of the index are below it.
     fn of_axis(&self, axis: usize, shape: &[u64]) -> Option<(usize, &[Option<u64>])> {
         let behind = bits(shape.get(axis + 1..).unwrap_or(&[]));

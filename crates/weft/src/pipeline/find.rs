@@ -5,6 +5,7 @@ use super::orders_memory;
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
+use crate::tile::effects::Fence;
 use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Origins, Value};
 use std::collections::BTreeSet;
 use weft_layout::machine::Machine;
@@ -161,14 +162,16 @@ impl<'a> Body<'a> {
         }
         let mut inside = IdMap::default();
         let mut written = Some(BTreeSet::new());
-        let mut ordered = false;
-        kernel.walk(region, &mut |_, op| {
+        let mut ordering = Vec::new();
+        let mut looked_at: IdMap<Value, bool> = IdMap::default();
+        kernel.walk(region, &mut |id, op| {
+            op.operands.iter().for_each(|&operand| looked_at.set(operand, true));
             let entering = op.regions.iter().flat_map(|region| &region.params);
             for &value in op.results.iter().chain(entering) {
                 inside.set(value, true);
             }
             let effects = op.kind.effects();
-            ordered |= orders_memory(effects);
+            ordering.extend(orders_memory(&op.kind).then_some(id));
             if effects.global.writes {
                 match (origins.argument(op.operands[0]), &mut written) {
                     (Some(argument), Some(written)) => drop(written.insert(argument)),
@@ -190,7 +193,14 @@ impl<'a> Body<'a> {
             inside,
             written,
         };
-        (!ordered).then_some(body)
+        // That another block came first only the result of an atomic tells: whoever does not look at it takes nothing
+        // over from others. (Triton's atomics acquire unless they are asked not to, sums of gradients too.)
+        let ordered = |id: &OpId| {
+            let op = &kernel.ops[*id];
+            let adds = op.kind.effects().fence == Fence::Atomic;
+            !adds || op.results.iter().any(|&result| looked_at[result])
+        };
+        (!ordering.iter().any(ordered)).then_some(body)
     }
 
     /// The loads that may run ahead.

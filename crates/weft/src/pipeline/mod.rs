@@ -27,7 +27,7 @@
 //! A load takes part when a product in the loop needs it, its address and mask are computed in the loop
 //! from the loop's own values alone, it is no narrower than the smallest copy that is worth it (4 bytes a
 //! thread; 16 on AMD's machines), and
-//! nothing in the loop may write to the argument that it reads. Other loads of a loop that has such loads, of a few
+//! nothing in the loop may write to the argument that it reads, or wait for other blocks. Other loads of a loop that has such loads, of a few
 //! numbers, go to registers one round ahead.
 
 mod ahead;
@@ -43,7 +43,7 @@ use crate::movement;
 use crate::prune;
 use crate::tile::effects::{Fence, Tokens};
 use crate::tile::{
-    Effects, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
+    Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
 };
 use find::Loop;
 use std::sync::Arc;
@@ -164,10 +164,11 @@ pub(crate) fn has_copies(machine: &Machine) -> bool {
         || machine.direct_copy_bytes().is_some()
 }
 
-/// Whether loads may not move across an operation, whatever they load: it orders what other blocks write, or
-/// has groups of copies of its own. A barrier is none of these: what the block itself writes is looked at
-/// store by store.
-fn orders_memory(effects: Effects) -> bool {
+/// Whether loads may not move across an operation, whatever they load: it orders what other blocks write, as an atomic
+/// does if its result is looked at, or has groups of copies of its own. A barrier is none of these: what the block
+/// itself writes is looked at store by store.
+fn orders_memory(kind: &OpKind) -> bool {
+    let effects = kind.effects();
     let fences = match effects.fence {
         Fence::None | Fence::Barrier => false,
         Fence::Atomic | Fence::Unknown => true,
