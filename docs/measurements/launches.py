@@ -108,7 +108,7 @@ CCE = "tests/test_*.py"
 GEMLITE = "tests/test_*.py"
 # FlagGems' programs are of many operators: each of their functions is run apart, for one type of numbers.
 FLAGGEMS = "benchmark/test_*_perf.py"
-FLAGGEMS_OPTIONS = ["--level", "core", "--warmup", "1", "--iter", "1", "--dtypes", "bfloat16"]
+FLAGGEMS_OPTIONS = ["--level", "core", "--warmup", "1", "--iter", "1", "--dtypes", "float16"]
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 

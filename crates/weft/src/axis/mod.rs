@@ -583,9 +583,17 @@ impl AxisFacts {
             }
             OpKind::Cast(Cast::Bits) => {
                 // Under another pointee the same bytes are other counts of elements.
-                let bits = unary();
-                let new = Facts::unknown(ty);
-                if bits.unit == new.unit { bits } else { new }
+                let (bits, new) = (unary(), Facts::unknown(ty));
+                if bits.unit == new.unit {
+                    return bits;
+                }
+                let dims = bits.dims.iter().map(|dim| Dim {
+                    divisibility: dim.divisibility_at(1, bits.unit),
+                    constancy: dim.constancy,
+                    ..Dim::UNKNOWN
+                });
+                let (dims, strides) = (dims.collect(), bits.strides.clone());
+                Facts { dims, strides, ..new }
             }
             OpKind::AddPtr => match (facts(0), facts(1)) {
                 (Some(pointers), Some(offsets)) => {

@@ -189,7 +189,8 @@ pub(super) fn pointwise(x: &Facts, y: &Facts, divisibility: impl Fn(u64, u64) ->
 
 /// Where the intervals of `x` and `y`, of which `compared` is the type, decide it, the answer is one constant. Where `x`
 /// counts up over a run and `y` is constant over it, and both are multiples of the run's length, the whole run lies on
-/// one side of `y`: `x < y` and `x >= y` are constant over it, and with the sides exchanged `>` and `<=`.
+/// one side of `y`: `x < y` and `x >= y` are constant over it, and with the sides exchanged `>` and `<=`. Whether both are
+/// equal stays the same where both go on by as much.
 pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, compared: &Type, ty: &Type) -> Facts {
     // A truth value is 0 and 1 here, and 0 and -1 to comparisons of signed numbers.
     if compared.dtype().is_int()
@@ -204,6 +205,9 @@ pub(super) fn comparison(op: Compare, x: &Facts, y: &Facts, compared: &Type, ty:
         _ => {
             let mut facts = pointwise(x, y, |_, _| 1);
             facts.unit = 1;
+            if compared.dtype().is_int() {
+                facts.strides = x.strides.side_by_side(&y.strides);
+            }
             return facts;
         }
     };

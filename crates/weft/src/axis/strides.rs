@@ -118,6 +118,13 @@ impl Strides {
         chosen
     }
 
+    /// What is the same wherever this value and another one go on by as much: whether they are equal, for example.
+    pub(super) fn side_by_side(&self, other: &Self) -> Self {
+        let steps = self.steps.iter().zip(&other.steps);
+        let steps = steps.map(|(x, y)| (x.is_some() && x == y).then_some(0));
+        Self { first: 1, steps: steps.collect() }
+    }
+
     /// The difference from another value.
     pub(super) fn minus(&self, other: &Self) -> Self {
         self.zip(other, |x, y| Some(x.wrapping_sub(y)))

@@ -457,6 +457,9 @@ impl Builder {
         if let Some(truth) = self.equality(op, x, y) {
             return truth;
         }
+        if let Some(truth) = self.equality_of_sums(op, x, y) {
+            return truth;
+        }
         if let Some(truth) = self.comparison_of_halves(op, x, y) {
             return truth;
         }

@@ -1,6 +1,7 @@
 //! Comparisons of integers, by their difference.
 //!
 //! ```text
+//! (x + z) == (y + z)        = x == y
 //! (x + c) < (y + d)         = x - y < d - c            where neither side is negative or large
 //! (x + y) - (x + z)         = y - z
 //! widened x - widened y     = widened (x - y)          where neither is negative
@@ -22,6 +23,16 @@ use crate::scalar::{Binary, Cast, Compare};
 const FAR: u64 = 1 << 29;
 
 impl Builder {
+    /// Whether two sums of integers with an addend in common are equal: a constant, or another value.
+    pub(super) fn equality_of_sums(&mut self, op: Compare, x: Value, y: Value) -> Option<Value> {
+        let dtype = self.dtype(x);
+        if !matches!(op, Compare::Eq | Compare::Ne) || !matches!(dtype, DType::I32 | DType::I64) {
+            return None;
+        }
+        let [x, y] = self.without_common(x, y)?;
+        Some(self.compare(op, x, y))
+    }
+
     /// A comparison of integers by a law.
     pub(super) fn compared_by_difference(
         &mut self,

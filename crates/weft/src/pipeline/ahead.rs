@@ -6,7 +6,7 @@ use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::scalar::{Binary, Compare};
+use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{
     AsyncCopy, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region,
     SharedMemory, Type, Value, ValueData, in_flight,
@@ -40,6 +40,143 @@ impl Round {
     }
 }
 
+/// Whether loads that are ahead have to be done again, by what the round before has stored.
+#[derive(Clone, Default)]
+struct Met {
+    /// Whether one of them begins where one of the stores did.
+    any: Option<Value>,
+    /// For each of them whether that says it, and where else elements meet.
+    loads: Vec<(bool, Option<Value>)>,
+}
+
+/// The same in the round after it, and what the loop carries for it.
+#[derive(Default)]
+struct MetBefore {
+    met: Met,
+    initial: Vec<Value>,
+    entering: Vec<Value>,
+    leaving: Vec<Value>,
+    results: Vec<Value>,
+}
+
+impl Met {
+    /// Hands it over to the next round.
+    fn carried(self, writer: &mut Prefetcher<'_>) -> MetBefore {
+        let mut before = MetBefore::default();
+        let mut carry = |value: Value| {
+            before.leaving.push(value);
+            before.initial.push(writer.filled(value, 0));
+            before.results.push(writer.like(value));
+            let entering = writer.like(value);
+            before.entering.push(entering);
+            entering
+        };
+        let any = self.any.map(&mut carry);
+        let loads = self.loads.into_iter();
+        let loads = loads.map(|(by_base, apart)| (by_base, apart.map(&mut carry))).collect();
+        before.met = Met { any, loads };
+        before
+    }
+}
+
+impl MetBefore {
+    /// Lets a round use what has been loaded for it, and load again what that says.
+    fn take_held(&self, kernel: &mut Kernel, body: &mut Region, held: &[(OpId, Value)]) {
+        let mut by_base = Vec::new();
+        for (&(load, held), (in_branch, apart)) in held.iter().zip(&self.met.loads) {
+            let loaded = kernel.ops[load].results[0];
+            let mut other = held;
+            if *in_branch {
+                other = kernel.values.push(kernel.values[held].clone());
+                by_base.push((load, held, other));
+            }
+            match *apart {
+                Some(again) => load_again(kernel, body, load, again, other),
+                None => replace(kernel, body, loaded, other),
+            }
+            if apart.is_none() && !in_branch {
+                body.ops.retain(|&id| id != load);
+            }
+        }
+        if let Some(any) = self.met.any {
+            branch(kernel, body, any, &by_base);
+        }
+    }
+}
+
+/// Does a load again where some truths say so, and takes another value elsewhere.
+fn load_again(kernel: &mut Kernel, body: &mut Region, load: OpId, again: Value, other: Value) {
+    let place = kernel.ops[load].clone();
+    let mut mask = again;
+    if let Some(&own) = place.operands.get(1) {
+        let both = kernel.values.push(ValueData::new(kernel.ty(again).clone(), None));
+        let kind = OpKind::Binary(Binary::And);
+        let op = Op { kind, operands: vec![own, again], results: vec![both], ..place.clone() };
+        let and = kernel.ops.push(op);
+        let at = body.ops.iter().position(|&id| id == load).unwrap_or(0);
+        body.ops.insert(at, and);
+        mask = both;
+    }
+    kernel.ops[load].operands = vec![place.operands[0], mask, other];
+}
+
+/// Does loads again if a condition holds: in one branch where the last of them stands, with what is made of the others
+/// behind it, or each where it stands if that is more than arithmetic. Each is given with what has been loaded before
+/// and what the round takes.
+fn branch(
+    kernel: &mut Kernel,
+    body: &mut Region,
+    condition: Value,
+    loads: &[(OpId, Value, Value)],
+) {
+    let is_one = |id: &OpId| loads.iter().any(|(load, ..)| load == id);
+    let last = body.ops.iter().rposition(is_one).unwrap_or(0);
+    let mut taken: Vec<Value> = loads.iter().map(|&(_, _, taken)| taken).collect();
+    let (mut front, mut behind) = (Vec::new(), Vec::new());
+    for &id in &body.ops[..=last] {
+        if taken.iter().any(|&value| looks(kernel, id, value)) {
+            taken.extend(&kernel.ops[id].results);
+            behind.push(id);
+        } else {
+            front.push(id);
+        }
+    }
+    if behind.iter().all(|&id| kernel.ops[id].kind.effects().is_pure()) {
+        front.retain(|id| !is_one(id));
+        front.push(branch_of(kernel, condition, loads));
+        front.extend(behind);
+        body.ops.splice(..=last, front);
+        return;
+    }
+    for one in loads.chunks(1) {
+        let branch = branch_of(kernel, condition, one);
+        for id in &mut body.ops {
+            if *id == one[0].0 {
+                *id = branch;
+            }
+        }
+    }
+}
+
+/// A branch with loads on one side.
+fn branch_of(kernel: &mut Kernel, condition: Value, loads: &[(OpId, Value, Value)]) -> OpId {
+    let Op { loc, span, .. } = kernel.ops[loads[0].0];
+    let (mut then, mut loaded) = (Vec::new(), Vec::new());
+    for &(load, ..) in loads {
+        then.push(load);
+        loaded.extend(&kernel.ops[load].results);
+    }
+    let mut op = |kind, operands, results, regions| {
+        kernel.ops.push(Op { kind, operands, results, regions, loc, span, spelled: false })
+    };
+    let before = loads.iter().map(|&(_, before, _)| before).collect();
+    let otherwise = vec![op(OpKind::Yield, before, vec![], vec![])];
+    then.push(op(OpKind::Yield, loaded, vec![], vec![]));
+    let regions = [then, otherwise].map(|ops| Region { params: vec![], ops });
+    let taken = loads.iter().map(|&(_, _, taken)| taken).collect();
+    op(OpKind::If, vec![condition], taken, regions.to_vec())
+}
+
 /// Rewrites a loop; what must stand around it. `apart` says whether several warpgroups share the block.
 pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: bool) -> Around {
     let mut writer = Prefetcher::new(kernel, found, stages);
@@ -54,6 +191,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
     }
     let factors: Vec<Value> = found.behind.iter().map(|behind| writer.no_factor(behind)).collect();
     let before = core::mem::take(&mut writer.list);
+    writer.loaded.clear();
 
     // The loop carries the rounds ahead, its buffers in the order in which they are filled, and the left factors
     // of the products that run a round behind.
@@ -81,7 +219,10 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
         .collect();
     let head = core::mem::take(&mut writer.list);
     writer.leave_round(slots, &views);
+    let met = writer.met();
     let tail = core::mem::take(&mut writer.list);
+    let met = met.carried(&mut writer);
+    let before = [before, core::mem::take(&mut writer.list)].concat();
     let rotated = [&slots[1..], &slots[..1]].concat();
     let next: Vec<Value> = next.iter().flat_map(Round::values).collect();
     let handed_over = found.behind.iter().map(|behind| writer.factor(behind));
@@ -103,24 +244,20 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
     let after = writer.list;
 
     let mut body = core::mem::take(&mut kernel.ops[found.op].regions[0]);
-    for (stream, round) in found.streams.iter().zip(&rounds) {
-        for (&load, &held) in stream.held.iter().zip(&round.held) {
-            let loaded = kernel.ops[load].results[0];
-            replace(kernel, &body, loaded, held);
-            body.ops.retain(|&id| id != load);
-        }
-    }
+    let held = found.streams.iter().zip(&rounds);
+    let held = held.flat_map(|(stream, round)| stream.held.iter().copied().zip(round.held.clone()));
+    met.take_held(kernel, &mut body, &held.collect::<Vec<_>>());
     body.ops = from_buffers(kernel, &buffers, &body, &views, waited);
     for (behind, &factor) in found.behind.iter().zip(factors) {
         body.ops = put_off(kernel, behind, &body, factor);
     }
-    body.params.extend(entering);
+    body.params.extend(entering.into_iter().chain(met.entering));
     if let Some(&last) = body.ops.last() {
-        kernel.ops[last].operands.extend(yielded);
+        kernel.ops[last].operands.extend(yielded.into_iter().chain(met.leaving));
     }
     let op = &mut kernel.ops[found.op];
-    op.operands.extend(initial);
-    op.results.extend(leaving);
+    op.operands.extend(initial.into_iter().chain(met.initial));
+    op.results.extend(leaving.into_iter().chain(met.results));
     op.regions[0] = body;
     kernel.ops[found.op].regions[0].ops = in_order(kernel, found, [&wait, &head, &copies, &tail]);
     Around { before, after }
@@ -250,6 +387,8 @@ pub(super) struct Prefetcher<'a> {
     /// The operation whose place the next ones get.
     pub(super) place: OpId,
     list: Vec<OpId>,
+    /// The loads into registers.
+    loaded: Vec<OpId>,
 }
 
 impl<'a> Prefetcher<'a> {
@@ -273,6 +412,7 @@ impl<'a> Prefetcher<'a> {
             leaving,
             place,
             list,
+            loaded: Vec::new(),
         };
         for stream in &found.streams {
             for &load in &stream.loads {
@@ -507,7 +647,90 @@ impl<'a> Prefetcher<'a> {
         let operands: Vec<Value> = [operands[0], mask].into_iter().chain(others).collect();
         let held = self.like(results[0]);
         self.op(kind, &operands, &[held]);
+        self.loaded.extend(self.list.last());
         held
+    }
+
+    /// Which of the loads of the next round this one has stored to since, through another argument that leads to the
+    /// same memory: as between the threads of a block, an element of one tensor can meet that in its place of another
+    /// and no other.
+    fn met(&mut self) -> Met {
+        let (mut met, mut any) = (Met::default(), None);
+        for load in core::mem::take(&mut self.loaded) {
+            self.place = load;
+            let pointers = self.kernel.ops[load].operands[0];
+            let (mut by_base, mut apart) = (None, None);
+            for stored in self.stored_beside(pointers) {
+                let bases = self.base(pointers).zip(self.base(stored));
+                match bases.filter(|((_, offsets), (_, others))| offsets == others) {
+                    Some(((base, _), (other, _))) => {
+                        let same = self.same(base, other);
+                        by_base = Some(self.either(by_base, same));
+                    }
+                    None => {
+                        let same = self.same(pointers, stored);
+                        apart = Some(self.either(apart, same));
+                    }
+                }
+            }
+            if let (Some(same), Some(elements)) = (by_base, apart) {
+                let truths = self.kernel.ty(elements).clone();
+                let same = self.emit(OpKind::Splat, &[same], truths);
+                (by_base, apart) = (None, Some(self.either(apart, same)));
+            }
+            met.loads.push((by_base.is_some(), apart));
+            any = by_base.map(|same| self.either(any, same)).or(any);
+        }
+        self.place = self.found.op;
+        met.any = any;
+        met
+    }
+
+    /// The pointers to tensors of the same shape that the loop stores.
+    fn stored_beside(&self, pointers: Value) -> Vec<Value> {
+        let stores = self.found.passed.iter().map(|&store| self.kernel.ops[store].operands[0]);
+        let shape = |value| &self.kernel.ty(value).shape;
+        stores.filter(|&stored| shape(stored) == shape(pointers)).collect()
+    }
+
+    fn either(&mut self, any: Option<Value>, also: Value) -> Value {
+        let truths = self.kernel.ty(also).clone();
+        any.map_or(also, |any| self.emit(OpKind::Binary(Binary::Or), &[any, also], truths))
+    }
+
+    /// The one pointer from which those of a tensor lead on, and how far, in the order of the values that say so.
+    fn base(&self, pointers: Value) -> Option<(Value, Vec<Value>)> {
+        let (mut at, mut offsets) = (pointers, Vec::new());
+        loop {
+            if !self.kernel.ty(at).is_tensor() {
+                break;
+            }
+            let defines = |op: &&Op| op.results.contains(&at);
+            let op = self.kernel.ops.values().find(defines)?;
+            match (&op.kind, &op.operands[..]) {
+                (OpKind::AddPtr, &[from, offset]) => {
+                    offsets.push(offset);
+                    at = from;
+                }
+                (OpKind::Splat, &[from]) => at = from,
+                _ => return None,
+            }
+        }
+        offsets.sort_unstable();
+        Some((at, offsets))
+    }
+
+    /// Whether pointers are the same.
+    fn same(&mut self, x: Value, y: Value) -> Value {
+        let truths = self.kernel.ty(x).with_element(Element::Scalar(DType::I1));
+        let [x, y] = [x, y].map(|pointers| self.numbers(pointers));
+        self.emit(OpKind::Compare(Compare::Eq), &[x, y], truths)
+    }
+
+    /// Pointers as numbers.
+    fn numbers(&mut self, pointers: Value) -> Value {
+        let ty = self.kernel.ty(pointers).with_element(Element::Scalar(DType::I64));
+        self.emit(OpKind::Cast(Cast::Bits), &[pointers], ty)
     }
 
     /// The mask of an access with these operands, if the round exists.

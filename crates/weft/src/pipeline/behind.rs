@@ -22,7 +22,7 @@
 //! The buffer that the right factor was copied into is read a round later, so the load is one round less
 //! ahead than the others and takes as many buffers as they do.
 
-use super::replace;
+use super::{registers_of_thread, replace};
 use crate::id::IdMap;
 use crate::tile::{Kernel, LocalOp, Op, OpId, OpKind, Region, Value};
 use weft_layout::machine::Machine;
@@ -63,8 +63,7 @@ pub(super) fn products(
         ty.elements() * u64::from(ty.dtype().bits())
     });
     let needed = bits.sum::<u64>() / 32 / threads + OTHER_REGISTERS;
-    let has = (u64::from(machine.registers) / threads).min(machine.registers_per_thread.into());
-    if needed <= has { found } else { Vec::new() }
+    if needed <= registers_of_thread(machine, threads) { found } else { Vec::new() }
 }
 
 /// The operations of a body with a product put off: it adds to what the loop carries, and what was done with

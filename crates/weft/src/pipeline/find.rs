@@ -1,11 +1,11 @@
 //! Which loads of which loops may run ahead.
 
 use super::behind::{self, Behind};
-use super::orders_memory;
+use super::{orders_memory, registers_of_thread};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::tile::effects::Fence;
+use crate::tile::effects::{Dependence, Fence};
 use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Origins, Value};
 use std::collections::BTreeSet;
 use weft_layout::machine::Machine;
@@ -15,6 +15,9 @@ const LEAST_BYTES: u64 = 4;
 /// The most bytes that one moves.
 const MOST_BYTES: u64 = 16;
 
+/// The registers that a thread keeps of a loop without products for addresses, masks and sums on their way.
+const ADDRESSES: u64 = 32;
+
 /// A loop, and what of it runs ahead.
 pub(super) struct Loop {
     pub(super) op: OpId,
@@ -22,6 +25,8 @@ pub(super) struct Loop {
     pub(super) streams: Vec<Stream>,
     /// The products that run a round behind.
     pub(super) behind: Vec<Behind>,
+    /// The stores that loads into registers are ahead of.
+    pub(super) passed: Vec<OpId>,
     /// What is loaded into registers one round ahead.
     held: Option<Stream>,
 }
@@ -94,8 +99,13 @@ pub(super) fn loops(
             found.extend(body.and_then(|body| {
                 let loads = body.loads();
                 let behind = behind::products(kernel, &op.regions[0], &loads, machine, warps);
-                let held = body.held(&loads, u64::from(warps) << machine.lanes_log2);
-                body.loop_of(id, &loads, &held, behind)
+                let threads = u64::from(warps) << machine.lanes_log2;
+                if loads.is_empty() {
+                    let (held, passed) = body.rows(id, machine, threads)?;
+                    return body.loop_of(id, &loads, &held, behind, passed);
+                }
+                let held = body.held(&loads, threads);
+                body.loop_of(id, &loads, &held, behind, Vec::new())
             }));
         }
     });
@@ -141,6 +151,8 @@ struct Body<'a> {
 struct Needs {
     ops: BTreeSet<OpId>,
     carried: BTreeSet<usize>,
+    /// Whether it needs any of what the loop carries, or its counter.
+    varies: bool,
 }
 
 impl<'a> Body<'a> {
@@ -227,12 +239,78 @@ impl<'a> Body<'a> {
         self.ops.iter().copied().filter(fits).collect()
     }
 
+    /// The loads of a loop without copies that registers hold a round ahead, and the stores that they pass. A round that
+    /// waits for other threads has no loads of the next one under way otherwise, nor has one that stores what it makes of
+    /// the round before it. Nothing where threads have not the registers.
+    fn rows(&self, id: OpId, machine: &Machine, threads: u64) -> Option<(Vec<OpId>, Vec<OpId>)> {
+        let (mut waits, mut passed) = (false, Vec::new());
+        for &id in self.ops {
+            let kind = &self.kernel.ops[id].kind;
+            let effects = kind.effects();
+            waits |= effects.dependence == Dependence::Across;
+            match kind {
+                OpKind::Store(_) | OpKind::Atomic { .. } => passed.push(id),
+                OpKind::For | OpKind::While | OpKind::If => return None,
+                OpKind::Dot(_) | OpKind::WarpgroupDot(_) => return None,
+                _ if effects.global.writes => return None,
+                _ => {}
+            }
+        }
+        let moves = |id: &OpId| {
+            let (load, mut needs) = (&self.kernel.ops[*id], Needs::default());
+            self.may_move(load) && self.need(&load.operands, &mut needs) && needs.varies
+        };
+        let held: Vec<OpId> = self.ops.iter().copied().filter(moves).collect();
+        let has_room = self.registers(id, &held, threads) <= registers_of_thread(machine, threads);
+        let waits = waits || !passed.is_empty() && self.goes_on_from_loads();
+        (waits && has_room).then_some((held, passed))
+    }
+
+    /// Whether a round needs what the one before it made of loads.
+    fn goes_on_from_loads(&self) -> bool {
+        let is_known = |&value: &Value| self.need(&[value], &mut Needs::default());
+        !self.yields.iter().all(is_known)
+    }
+
+    /// The registers that a thread may need of a loop if it holds loads of two rounds, one number in each, beside what the
+    /// loop carries and the floats that each round looks at: integers are made again where they are needed.
+    fn registers(&self, id: OpId, held: &[OpId], threads: u64) -> u64 {
+        let words = |value: Value| {
+            let ty = self.kernel.ty(value);
+            match ty.element {
+                Element::Scalar(dtype) if ty.is_tensor() => {
+                    ty.elements().div_ceil(threads) * u64::from(dtype.bits()).div_ceil(32)
+                }
+                _ => 0,
+            }
+        };
+        let op = &self.kernel.ops[id];
+        let mut kept: BTreeSet<Value> = op.results.iter().copied().collect();
+        self.kernel.walk(&op.regions[0], &mut |_, op| {
+            let from_outside = op.operands.iter().copied().filter(|&operand| {
+                let is_float = self.kernel.ty(operand).dtype().is_float();
+                is_float && !self.inside[operand] && !self.is_equal_everywhere(operand)
+            });
+            kept.extend(from_outside);
+        });
+        let loaded = held.iter().map(|&load| words(self.kernel.ops[load].results[0]));
+        ADDRESSES + kept.into_iter().map(words).sum::<u64>() + 2 * loaded.sum::<u64>()
+    }
+
+    /// Whether one register holds all elements of a value.
+    fn is_equal_everywhere(&self, value: Value) -> bool {
+        let ty = self.kernel.ty(value);
+        let dims = &self.facts.get(value).dims;
+        dims.iter().zip(&ty.shape).all(|(dim, &extent)| dim.constancy >= extent)
+    }
+
     fn loop_of(
         &self,
         op: OpId,
         loads: &[OpId],
         held: &[OpId],
         behind: Vec<Behind>,
+        passed: Vec<OpId>,
     ) -> Option<Loop> {
         let is_late = |load: &OpId| behind.iter().any(|behind| behind.load == *load);
         let (late, early): (Vec<OpId>, Vec<OpId>) = loads.iter().copied().partition(is_late);
@@ -241,7 +319,8 @@ impl<'a> Body<'a> {
         let streams: Vec<Stream> =
             streams.map(|(lag, loads)| self.stream(lag, loads, Vec::new())).collect();
         let held = (!held.is_empty()).then(|| self.stream(0, Vec::new(), held.to_vec()));
-        (!streams.is_empty()).then_some(Loop { op, streams, behind, held })
+        let any = !streams.is_empty() || held.is_some();
+        any.then_some(Loop { op, streams, behind, passed, held })
     }
 
     fn stream(&self, lag: usize, loads: Vec<OpId>, held: Vec<OpId>) -> Stream {
@@ -335,6 +414,7 @@ impl<'a> Body<'a> {
         let mut left = values.to_vec();
         while let Some(value) = left.pop() {
             if let Some(param) = self.params.iter().position(|&param| param == value) {
+                needs.varies = true;
                 // The first is the counter, which is known.
                 let carried = param.checked_sub(1).filter(|&index| needs.carried.insert(index));
                 left.extend(carried.map(|index| self.yields[index]));

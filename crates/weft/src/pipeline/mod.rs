@@ -42,9 +42,7 @@ use crate::id::IdMap;
 use crate::movement;
 use crate::prune;
 use crate::tile::effects::{Fence, Tokens};
-use crate::tile::{
-    Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
-};
+use crate::tile::{Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value};
 use find::Loop;
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -79,8 +77,10 @@ pub fn run(
     let mut around: IdMap<OpId, Option<ahead::Around>> = IdMap::default();
     for found in loops {
         let each: u64 = found.loads().map(|load| bytes(kernel, load)).sum();
+        let copies = each > 0;
         let fit = machine.shared_bytes_per_block / each.max(1);
-        let mut stages = u64::from(stages).min(fit) as u32;
+        // Registers hold one round ahead.
+        let mut stages = u64::from(stages).min(if copies { fit } else { 2 }) as u32;
         if stages > 2
             && !found.is_of_warpgroups(kernel)
             && makes_room(kernel, &found, machine, warps, stages)
@@ -89,7 +89,8 @@ pub fn run(
         }
         if stages >= 2 {
             let found = found.with_held(kernel, stages);
-            around.set(found.op, Some(ahead::rewrite(&mut result, &found, stages, apart)));
+            around
+                .set(found.op, Some(ahead::rewrite(&mut result, &found, stages, apart && copies)));
         }
     }
     let body = core::mem::take(&mut result.body);
@@ -137,6 +138,11 @@ fn makes_room(kernel: &Kernel, found: &Loop, machine: &Machine, warps: u32, stag
         movement::multiprocessor(machine).blocks(threads, registers, bytes)
     };
     machine.direct_copy_bytes().is_none() && blocks(stages - 1) > blocks(stages)
+}
+
+/// The registers that each of so many threads can have.
+fn registers_of_thread(machine: &Machine, threads: u64) -> u64 {
+    (u64::from(machine.registers) / threads).min(machine.registers_per_thread.into())
 }
 
 /// The registers that a thread may need in a loop: numbers that the loop carries, and others.

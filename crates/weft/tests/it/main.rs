@@ -29,6 +29,7 @@ mod random;
 mod regressions;
 mod relieved;
 mod reports;
+mod rows;
 mod scaled;
 mod sends;
 mod spoilt;

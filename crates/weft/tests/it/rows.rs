@@ -1,0 +1,182 @@
+//! Loops whose rounds wait for other threads have the loads of the next round under way, whatever they store.
+
+use crate::inputs::Argument::{I32, Whole};
+use crate::inputs::make;
+use weft::compile::{self, Options};
+use weft::pipeline;
+use weft::sim::{self, Launch};
+use weft::tile::{self, Kernel, OpKind, eval};
+use weft::{axis::AxisFacts, ttir};
+use weft_layout::machine::Machine;
+
+/// Elements of a row.
+const COLUMNS: usize = 64;
+
+/// Adds up rows and stores each with one added; each row begins at a pointer of its own.
+const BY_BASE: &str = r#"
+tt.func public @rows(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %total: !tt.ptr<f32>, %rounds: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %width = arith.constant 64 : i32
+  %ones = arith.constant dense<1.000000e+00> : tensor<64xf32>
+  %none = arith.constant dense<0.000000e+00> : tensor<64xf32>
+  %columns = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %sum = scf.for %i = %zero to %rounds step %one iter_args(%before = %none) -> (tensor<64xf32>) : i32 {
+    %begin = arith.muli %i, %width : i32
+    %row = tt.addptr %x, %begin : !tt.ptr<f32>, i32
+    %rows = tt.splat %row : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %from = tt.addptr %rows, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %loaded = tt.load %from : tensor<64x!tt.ptr<f32>>
+    %all = "tt.reduce"(%loaded) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<64xf32>) -> f32
+    %same = tt.splat %all : f32 -> tensor<64xf32>
+    %after = arith.addf %before, %same : tensor<64xf32>
+    %more = arith.addf %loaded, %ones : tensor<64xf32>
+    %there = tt.addptr %y, %begin : !tt.ptr<f32>, i32
+    %theres = tt.splat %there : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %to = tt.addptr %theres, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    tt.store %to, %more : tensor<64x!tt.ptr<f32>>
+    scf.yield %after : tensor<64xf32>
+  }
+  %totals = tt.splat %total : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %last = tt.addptr %totals, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  tt.store %last, %sum : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+"#;
+
+/// The same with pointers that the loop carries.
+const CARRIED: &str = r#"
+tt.func public @rows(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %total: !tt.ptr<f32>, %rounds: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %width = arith.constant dense<64> : tensor<64xi32>
+  %ones = arith.constant dense<1.000000e+00> : tensor<64xf32>
+  %none = arith.constant dense<0.000000e+00> : tensor<64xf32>
+  %columns = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %rows = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %first = tt.addptr %rows, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %theres = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %there = tt.addptr %theres, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  %end:3 = scf.for %i = %zero to %rounds step %one iter_args(%from = %first, %to = %there, %before = %none) -> (tensor<64x!tt.ptr<f32>>, tensor<64x!tt.ptr<f32>>, tensor<64xf32>) : i32 {
+    %loaded = tt.load %from : tensor<64x!tt.ptr<f32>>
+    %after = arith.addf %before, %loaded : tensor<64xf32>
+    %more = arith.addf %loaded, %ones : tensor<64xf32>
+    tt.store %to, %more : tensor<64x!tt.ptr<f32>>
+    %next = tt.addptr %from, %width : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %then = tt.addptr %to, %width : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    scf.yield %next, %then, %after : tensor<64x!tt.ptr<f32>>, tensor<64x!tt.ptr<f32>>, tensor<64xf32>
+  }
+  %totals = tt.splat %total : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %last = tt.addptr %totals, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  tt.store %last, %end#2 : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
+"#;
+
+fn machine() -> Machine {
+    Machine::by_name("sm_90").unwrap().clone()
+}
+
+/// How many loads of a kernel stand in loops, inside of branches there, and in front of all of them.
+fn loads(kernel: &Kernel) -> [usize; 3] {
+    let mut found = [0; 3];
+    kernel.walk(&kernel.body, &mut |_, op| {
+        let place = match op.kind {
+            OpKind::For => 0,
+            OpKind::If => 1,
+            _ => return,
+        };
+        for region in &op.regions {
+            for &id in &region.ops {
+                found[place] += usize::from(matches!(kernel.ops[id].kind, OpKind::Load(_)));
+            }
+        }
+    });
+    for &id in &kernel.body.ops {
+        found[2] += usize::from(matches!(kernel.ops[id].kind, OpKind::Load(_)));
+    }
+    found
+}
+
+/// Where rows go to: memory of its own, the rows themselves, the row after each, and the one before.
+#[test]
+fn rounds_see_what_those_before_them_have_stored() {
+    for (text, in_branch) in [(BY_BASE, true), (CARRIED, false)] {
+        let module = ttir::parse(text).unwrap();
+        let kernel = &module.kernels[0];
+        let facts = AxisFacts::of(kernel);
+        let ahead = pipeline::run(kernel, &facts, &machine(), 2, 3).unwrap();
+        tile::verify(&ahead).unwrap();
+        // The load of the next round, and that which is done again.
+        let wanted = if in_branch { [1, 1, 1] } else { [2, 0, 1] };
+        assert_eq!(loads(&ahead), wanted);
+        let compiled = compile::compile(
+            &module,
+            kernel,
+            &Options { warps: 2, ..Options::for_machine(&machine()) },
+        );
+        let program = compiled.unwrap().program;
+        for rounds in [0, 1, 2, 9] {
+            for moved in [None, Some(0), Some(1), Some(-1)] {
+                let arguments = [
+                    ("x", Whole(COLUMNS * 16, -3, 4)),
+                    ("y", Whole(COLUMNS * 16, -3, 4)),
+                    ("total", Whole(COLUMNS, 0, 1)),
+                    ("rounds", I32(rounds)),
+                ];
+                let (mut args, memory) = make(&arguments);
+                // From the second row on, so that there is one before.
+                let row = 4 * COLUMNS as u64;
+                args[0] += row;
+                if let Some(rows) = moved {
+                    args[1] = args[0].wrapping_add_signed(rows * row.cast_signed());
+                }
+                let evaluated = |kernel: &Kernel| {
+                    let mut memory = memory.clone();
+                    let options = eval::Options::default();
+                    eval::run(kernel, [1, 1, 1], &args, &mut memory, options).unwrap();
+                    memory
+                };
+                let wanted = evaluated(kernel);
+                let place = format!("in branch {in_branch}, {rounds} rounds, moved by {moved:?}");
+                assert_eq!(evaluated(&ahead), wanted, "{place}");
+                let launch = Launch {
+                    program: &program,
+                    grid: [1, 1, 1],
+                    args: &args,
+                    machine: &compile::simulated(&machine(), 1),
+                    options: sim::Options::default(),
+                };
+                let mut simulated = memory.clone();
+                let report = sim::run(&launch, &mut simulated).unwrap();
+                assert!(report.is_clean(), "{place}: {report:?}");
+                assert_eq!(simulated, wanted, "{place}");
+            }
+        }
+    }
+}
+
+/// Loads stay where they are in rounds that wait for nobody and go on from none before, in loops with branches, where
+/// they are the same in every round, and where threads have not the registers.
+#[test]
+fn other_loops_keep_their_loads() {
+    let streams = CARRIED.replace("%before, %loaded", "%before, %ones");
+    let fixed = BY_BASE.replace("%row = tt.addptr %x, %begin", "%row = tt.addptr %x, %zero");
+    let written = BY_BASE.replace("tt.addptr %y, %begin", "tt.addptr %x, %begin");
+    for (text, warps) in [(streams, 1), (fixed, 1), (written, 1)] {
+        let module = ttir::parse(&text).unwrap();
+        let kernel = &module.kernels[0];
+        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3);
+        assert!(ahead.is_none());
+    }
+    let wide = BY_BASE.replace("64 :", "8192 :").replace("64x", "8192x");
+    let module = ttir::parse(&wide).unwrap();
+    let kernel = &module.kernels[0];
+    let runs =
+        |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
+    assert_eq!([1, 2, 4, 8].map(runs), [false, false, true, true]);
+}
