@@ -15,7 +15,7 @@ const LEAST_BYTES: u64 = 4;
 /// The most bytes that one moves.
 const MOST_BYTES: u64 = 16;
 
-/// The registers that a thread keeps of a loop without products for addresses, masks and sums on their way.
+/// The registers that a thread keeps of a loop without products for addresses, masks and what reductions have made so far.
 const ADDRESSES: u64 = 32;
 
 /// A loop, and what of it runs ahead.
@@ -253,6 +253,8 @@ impl<'a> Body<'a> {
                 OpKind::For | OpKind::While | OpKind::If => return None,
                 OpKind::Dot(_) | OpKind::WarpgroupDot(_) => return None,
                 _ if effects.global.writes => return None,
+                // Behind it a thread may see what others have stored, by whatever argument.
+                OpKind::Barrier => return None,
                 _ => {}
             }
         }
@@ -261,7 +263,7 @@ impl<'a> Body<'a> {
             self.may_move(load) && self.need(&load.operands, &mut needs) && needs.varies
         };
         let held: Vec<OpId> = self.ops.iter().copied().filter(moves).collect();
-        let has_room = self.registers(id, &held, threads) <= registers_of_thread(machine, threads);
+        let has_room = self.has_room(id, &held, threads, registers_of_thread(machine, threads));
         let waits = waits || !passed.is_empty() && self.goes_on_from_loads();
         (waits && has_room).then_some((held, passed))
     }
@@ -272,9 +274,10 @@ impl<'a> Body<'a> {
         !self.yields.iter().all(is_known)
     }
 
-    /// The registers that a thread may need of a loop if it holds loads of two rounds, one number in each, beside what the
-    /// loop carries and the floats that each round looks at: integers are made again where they are needed.
-    fn registers(&self, id: OpId, held: &[OpId], threads: u64) -> u64 {
+    /// Whether a thread with so many registers has room for what loads give of two rounds, one number in each, beside what
+    /// the loop carries and the floats that each round looks at: integers are made again where they are needed. What a
+    /// round loads may take a quarter of them, so that not half as many blocks have room.
+    fn has_room(&self, id: OpId, held: &[OpId], threads: u64, registers: u64) -> bool {
         let words = |value: Value| {
             let ty = self.kernel.ty(value);
             match ty.element {
@@ -293,8 +296,9 @@ impl<'a> Body<'a> {
             });
             kept.extend(from_outside);
         });
-        let loaded = held.iter().map(|&load| words(self.kernel.ops[load].results[0]));
-        ADDRESSES + kept.into_iter().map(words).sum::<u64>() + 2 * loaded.sum::<u64>()
+        let loaded: u64 = held.iter().map(|&load| words(self.kernel.ops[load].results[0])).sum();
+        let kept: u64 = kept.into_iter().map(words).sum();
+        4 * loaded <= registers && ADDRESSES + kept + 2 * loaded <= registers
     }
 
     /// Whether one register holds all elements of a value.

@@ -29,6 +29,11 @@
 //! thread; 16 on AMD's machines), and
 //! nothing in the loop may write to the argument that it reads, or wait for other blocks. Other loads of a loop that has such loads, of a few
 //! numbers, go to registers one round ahead.
+//!
+//! So do all loads of a loop without products whose rounds wait for other threads, or go on from what the one before made
+//! of loads and store it, if registers have room. They pass what the loop stores through other arguments. Should these
+//! lead to the same memory, a round loads again what the one before has stored: it compares the pointers, once where
+//! all elements of both tensors are as far from one pointer, else each with that in its place.
 
 mod ahead;
 mod behind;

@@ -196,6 +196,22 @@ fn what_a_round_may_write_to_is_loaded_where_it_stands() {
     }
 }
 
+/// Loads pass an atomic whose result nobody looks at; another result may say that another block came first.
+#[test]
+fn loads_pass_atomics_that_tell_nothing() {
+    let adds = GATED.replace(
+        "tt.store %places, %state : tensor<16x16x!tt.ptr<f32>>",
+        "%old = tt.atomic_rmw fadd, acq_rel, gpu, %places, %state : (tensor<16x16x!tt.ptr<f32>>, tensor<16x16xf32>) -> tensor<16x16xf32>",
+    );
+    let looks = adds.replace("arith.mulf %state, %factors", "arith.mulf %old, %factors");
+    for (text, runs) in [(adds, true), (looks, false)] {
+        let module = ttir::parse(&text).unwrap();
+        let kernel = &module.kernels[0];
+        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine("sm_90"), 1, 3);
+        assert_eq!(ahead.is_some(), runs);
+    }
+}
+
 /// The last of the stages that a kernel asks for is left out where blocks find room without it.
 #[test]
 fn stages_leave_room_for_blocks() {
