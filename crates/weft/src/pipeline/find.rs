@@ -249,12 +249,14 @@ impl<'a> Body<'a> {
             let effects = kind.effects();
             waits |= effects.dependence == Dependence::Across;
             match kind {
-                OpKind::Store(_) | OpKind::Atomic { .. } => passed.push(id),
                 OpKind::For | OpKind::While | OpKind::If => return None,
                 OpKind::Dot(_) | OpKind::WarpgroupDot(_) => return None,
-                _ if effects.global.writes => return None,
                 // Behind it a thread may see what others have stored, by whatever argument.
-                OpKind::Barrier => return None,
+                _ if effects.fence == Fence::Barrier => return None,
+                _ if effects.global.writes => {
+                    kind.by_pointers()?;
+                    passed.push(id);
+                }
                 _ => {}
             }
         }
