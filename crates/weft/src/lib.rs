@@ -107,7 +107,7 @@
 //! | [`first`] | loops without what only their first round does |
 //! | [`whole`] | loops of whole rounds, apart from a last one that is cut short |
 //! | [`unplace`] | programs with layouts, without them, for another machine |
-//! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies |
+//! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies, or into registers |
 //! | [`assign`] | in which layout each value lives: its home |
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
 //! | [`lower`] | `tile` and homes, lowered to `lane` with `movement` |
