@@ -1,4 +1,4 @@
-//! Software pipelines of loops that multiply matrices.
+//! Software pipelines: loads of later rounds of a loop, under way while a round multiplies matrices or waits.
 //!
 //! A loop that loads two tiles and multiplies them waits for memory in every iteration, or *round*. Here the
 //! loads of round `i + s - 1` are issued in round `i`, as asynchronous copies into one of `s` buffers of shared
