@@ -264,7 +264,9 @@ impl<'a> Body<'a> {
             let (load, mut needs) = (&self.kernel.ops[*id], Needs::default());
             self.may_move(load) && self.need(&load.operands, &mut needs) && needs.varies
         };
-        let held: Vec<OpId> = self.ops.iter().copied().filter(moves).collect();
+        // What stands behind a store of its own round has to see it.
+        let in_front = self.ops.iter().copied().take_while(|id| passed.first() != Some(id));
+        let held: Vec<OpId> = in_front.filter(moves).collect();
         let has_room = self.has_room(id, &held, threads, registers_of_thread(machine, threads));
         let waits = waits || !passed.is_empty() && self.goes_on_from_loads();
         (waits && has_room).then_some((held, passed))

@@ -161,7 +161,7 @@ fn rounds_see_what_those_before_them_have_stored() {
 }
 
 /// Loads stay where they are in rounds that wait for nobody and go on from none before, where they are the same in every
-/// round, where the loop stores through the same argument or holds all threads together, and where threads have not the
+/// round, behind a store of their own round, where the loop stores through the same argument or holds all threads together, and where threads have not the
 /// registers.
 #[test]
 fn other_loops_keep_their_loads() {
@@ -169,7 +169,14 @@ fn other_loops_keep_their_loads() {
     let fixed = BY_BASE.replace("%row = tt.addptr %x, %begin", "%row = tt.addptr %x, %zero");
     let written = BY_BASE.replace("tt.addptr %y, %begin", "tt.addptr %x, %begin");
     let together = BY_BASE.replace("scf.yield %after", "gpu.barrier\n scf.yield %after");
-    for text in [streams, fixed, written, together] {
+    let behind = BY_BASE.replace(
+        "%loaded = tt.load",
+        "%starts = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %start = tt.addptr %starts, %columns : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    tt.store %start, %ones : tensor<64x!tt.ptr<f32>>
+    %loaded = tt.load",
+    );
+    for text in [streams, fixed, written, together, behind] {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
         let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 1, 3);
