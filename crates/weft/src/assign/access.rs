@@ -13,6 +13,8 @@
 //! An instruction that no lane takes part in costs its issue alone, so inside a tensor this costs a few
 //! instructions more than moving them blindly, and at its edge a few more than one by one.
 
+use core::cmp::Reverse;
+
 use super::AssignError;
 use crate::axis::AxisFacts;
 use crate::cache::CacheModifier;
@@ -498,14 +500,15 @@ const LINE: u64 = 128;
 
 /// The axes of a memory operation's pointers, the one that runs through memory first: where equally many elements are
 /// proved to follow each other the one where more are likely to, then one whose neighbours are known to share a line (as
-/// in convolutions that leave out every second column), and of equals the last, as in row-major order.
+/// in convolutions that leave out every second column), then one whose factor leads less far (of a convolution's weights
+/// those of one output before all outputs), and of equals the last, as in row-major order.
 pub(super) fn memory_order(kernel: &Kernel, facts: &AxisFacts, pointer: Value) -> Vec<usize> {
     let (facts, shape) = (facts.get(pointer), &kernel.ty(pointer).shape);
     let mut order: Vec<usize> = (0..facts.dims.len()).rev().collect();
     order.sort_by_key(|&axis| {
         let shares_lines = facts.likely_step(axis, shape).is_some_and(|step| step < LINE);
         let (proved, likely) = (facts.dims[axis].contiguity, facts.likely_run(axis, shape));
-        core::cmp::Reverse((proved, likely, shares_lines))
+        (Reverse((proved, likely, shares_lines)), facts.farness(axis, shape))
     });
     order
 }

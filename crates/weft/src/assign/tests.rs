@@ -333,12 +333,14 @@ fn what_is_behind_the_end_of_a_mask_costs_nothing() {
     assert_eq!(issued([4, 8, 9, 0, 1, 2, 3, 5, 6, 7]), 8);
 }
 
-/// Of two axes along which nothing is proved, memory is taken to walk the one whose places are remainders by a size.
+/// Of two axes along which nothing is proved, memory is taken to walk the one whose places are remainders by a size, or
+/// whose factor is no multiple of many elements, or is passed last.
 #[test]
 fn memory_likely_walks_along_remainders() {
     let order = |first: &str, second: &str| {
         let text = format!(
-            "tt.func public @turned(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i64) {{
+            "tt.func public @turned(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i64,
+                %a: i64 {{tt.divisibility = 16 : i32}}, %b: i64 {{tt.divisibility = 16 : i32}}, %c: i64) {{
               %pid = tt.get_program_id x : i32
               %block = arith.constant 32 : i32
               %begin = arith.muli %pid, %block : i32
@@ -351,11 +353,20 @@ fn memory_likely_walks_along_remainders() {
               %far = arith.muli %wide, %size : tensor<32xi64>
               %two = arith.constant dense<2> : tensor<32xi64>
               %every_second = arith.muli %rest, %two : tensor<32xi64>
+              %outer = tt.splat %a : i64 -> tensor<32xi64>
+              %inner = tt.splat %b : i64 -> tensor<32xi64>
+              %odd = tt.splat %c : i64 -> tensor<32xi64>
+              %area = arith.muli %a, %b : i64
+              %areas = tt.splat %area : i64 -> tensor<32xi64>
+              %by_outer = arith.muli %wide, %outer : tensor<32xi64>
+              %by_inner = arith.muli %inner, %wide : tensor<32xi64>
+              %by_odd = arith.muli %wide, %odd : tensor<32xi64>
+              %by_area = arith.muli %wide, %areas : tensor<32xi64>
               %down = tt.expand_dims %{first} {{axis = 1 : i32}} : tensor<32xi64> -> tensor<32x1xi64>
               %over = tt.expand_dims %{second} {{axis = 0 : i32}} : tensor<32xi64> -> tensor<1x32xi64>
-              %a = tt.broadcast %down : tensor<32x1xi64> -> tensor<32x32xi64>
-              %b = tt.broadcast %over : tensor<1x32xi64> -> tensor<32x32xi64>
-              %offsets = arith.addi %a, %b : tensor<32x32xi64>
+              %at_rows = tt.broadcast %down : tensor<32x1xi64> -> tensor<32x32xi64>
+              %at_columns = tt.broadcast %over : tensor<1x32xi64> -> tensor<32x32xi64>
+              %offsets = arith.addi %at_rows, %at_columns : tensor<32x32xi64>
               %base = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
               %at = tt.addptr %base, %offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi64>
               %t = tt.load %at : tensor<32x32x!tt.ptr<f32>>
@@ -378,4 +389,15 @@ fn memory_likely_walks_along_remainders() {
     assert_eq!(order("far", "far"), [1, 0]);
     assert_eq!(order("every_second", "far"), [0, 1]);
     assert_eq!(order("far", "every_second"), [1, 0]);
+    for (nearer, farther) in [
+        ("by_inner", "by_outer"),
+        ("by_odd", "by_outer"),
+        ("by_odd", "by_inner"),
+        ("by_odd", "far"),
+        ("by_outer", "by_area"),
+        ("far", "by_outer"),
+    ] {
+        assert_eq!(order(nearer, farther), [0, 1], "{nearer} {farther}");
+        assert_eq!(order(farther, nearer), [1, 0], "{farther} {nearer}");
+    }
 }

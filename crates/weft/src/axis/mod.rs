@@ -77,6 +77,11 @@ pub struct Facts {
     pub strides: Strides,
     /// What each bit adds if nothing wraps where that is not known, if it tells more than `strides`.
     likely: Option<Box<Strides>>,
+    /// The number of the argument that all elements are, or are a constant multiple of.
+    argument: Option<u32>,
+    /// How far each bit leads that adds a multiple of a factor which only a run tells, as [`rules::farness`] orders such
+    /// factors; nothing where no bit is known to.
+    far: Option<Box<Strides>>,
     /// Between which integers the elements lie.
     pub range: Range,
     /// What counting up by one adds: the pointee's size in bytes for a pointer, else 1.
@@ -88,7 +93,16 @@ impl Default for Facts {
         let strides = Strides::uniform(&[], 1);
         let range = Range::new(i64::MIN, i64::MAX);
         let dims = smallvec![Dim::UNKNOWN];
-        Self { dims, constant: None, strides, likely: None, range, unit: 1 }
+        Self {
+            dims,
+            constant: None,
+            strides,
+            likely: None,
+            argument: None,
+            far: None,
+            range,
+            unit: 1,
+        }
     }
 }
 
@@ -99,6 +113,8 @@ impl Facts {
             constant: None,
             strides: Strides::unknown(&ty.shape),
             likely: None,
+            argument: None,
+            far: None,
             range: Range::of_type(ty),
             unit: ty.element.pointee().map_or(1, |pointee| u64::from(pointee.bytes())),
         }
@@ -134,6 +150,25 @@ impl Facts {
         self.likely().nearest(axis, shape)
     }
 
+    /// How far the neighbours along one axis of the shape likely lie, in an order of no unit: 0 where no factor that only a
+    /// run tells leads to them. For prices alone, too.
+    pub fn farness(&self, axis: usize, shape: &[u64]) -> u64 {
+        self.far.as_deref().and_then(|far| far.nearest(axis, shape)).unwrap_or(0)
+    }
+
+    /// The same with how far its bits lead.
+    fn and_far(self, far: Option<Strides>) -> Self {
+        Self { far: far.map(Box::new), ..self }
+    }
+
+    /// How far the bits of two values lead together.
+    fn far_of_both(&self, other: &Facts) -> Option<Strides> {
+        match (self.far.as_deref(), other.far.as_deref()) {
+            (Some(one), Some(other)) => Some(one.nearer(other)),
+            (one, other) => one.or(other).cloned(),
+        }
+    }
+
     /// The same with likely steps.
     fn and_likely(self, likely: Option<Strides>) -> Self {
         Self { likely: likely.map(Box::new), ..self }
@@ -163,6 +198,7 @@ impl Facts {
     fn meet(&self, other: &Facts) -> Facts {
         let dims = self.dims.iter().zip(&other.dims);
         let likely = self.likely_of_both(other, Strides::meet);
+        let far = self.far_of_both(other);
         Facts {
             dims: dims
                 .map(|(x, y)| {
@@ -180,6 +216,8 @@ impl Facts {
             constant: if self.constant == other.constant { self.constant } else { None },
             strides: self.strides.meet(&other.strides),
             likely: likely.map(Box::new),
+            argument: if self.argument == other.argument { self.argument } else { None },
+            far: far.map(Box::new),
             range: self.range.hull(other.range),
             unit: self.unit,
         }
@@ -255,10 +293,10 @@ impl AxisFacts {
             trusts,
             promised: None,
         };
-        for (param, value) in kernel.arguments() {
+        for (number, (param, value)) in (0..).zip(kernel.arguments()) {
             let divisibility = lowest_bit(param.divisibility);
             let facts = Facts::uniform(kernel.ty(value), divisibility, None);
-            analysis.facts.set(value, facts);
+            analysis.facts.set(value, Facts { argument: Some(number), ..facts });
         }
         analysis.region(kernel, &kernel.body);
         analysis
@@ -507,18 +545,19 @@ impl AxisFacts {
             }
             OpKind::Reshape { allow_reorder: false } => {
                 // Where axes begin and end is another matter than what a bit of the index adds.
-                let Facts { constant, strides, likely, range, .. } = unary();
-                Facts { constant, strides, likely, range, ..Facts::unknown(ty) }
+                let Facts { constant, strides, likely, far, range, .. } = unary();
+                Facts { constant, strides, likely, far, range, ..Facts::unknown(ty) }
             }
             OpKind::ConvertLayout => unary(),
             OpKind::Splat => {
                 let scalar = unary();
                 let facts = Facts::uniform(ty, scalar.divisibility_everywhere(), scalar.constant);
-                Facts { range: scalar.range, ..facts }
+                Facts { range: scalar.range, argument: scalar.argument, ..facts }
             }
             OpKind::Unsplat => {
-                let facts = Facts::uniform(ty, unary().divisibility_everywhere(), unary().constant);
-                Facts { range: unary().range, ..facts }
+                let Facts { range, argument, constant, .. } = unary();
+                let facts = Facts::uniform(ty, unary().divisibility_everywhere(), constant);
+                Facts { range, argument, ..facts }
             }
             OpKind::ProgramId(axis) => {
                 Facts { range: Range::program_id(*axis), ..Facts::unknown(ty) }
@@ -544,9 +583,11 @@ impl AxisFacts {
                     }
                 }
                 if let Some(from) = from {
-                    let likely = facts.likely_with(|steps| steps.repeated(&from, &ty.shape));
+                    let repeated = |steps: &Strides| steps.repeated(&from, &ty.shape);
+                    let (likely, far) =
+                        (facts.likely_with(repeated), facts.far.as_deref().map(repeated));
                     facts.strides = facts.strides.repeated(&from, &ty.shape);
-                    return facts.and_likely(likely);
+                    return facts.and_likely(likely).and_far(far);
                 }
                 facts
             }
@@ -555,8 +596,10 @@ impl AxisFacts {
                 let dims = order.iter().map(|&axis| operand.dims[usize::from(axis)]).collect();
                 let shape = op.operands.first().map_or(&[][..], |&value| &kernel.ty(value).shape);
                 let strides = operand.strides.permuted(shape, order);
-                let likely = operand.likely_with(|steps| steps.permuted(shape, order));
-                Facts { dims, strides, ..operand }.and_likely(likely)
+                let permuted = |steps: &Strides| steps.permuted(shape, order);
+                let (likely, far) =
+                    (operand.likely_with(permuted), operand.far.as_deref().map(permuted));
+                Facts { dims, strides, ..operand }.and_likely(likely).and_far(far)
             }
             OpKind::Cast(cast @ (Cast::ExtS | Cast::ExtU | Cast::Trunc)) => {
                 // The narrower type's values: half of them, where the upper half has another sign.

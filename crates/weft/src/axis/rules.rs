@@ -34,6 +34,18 @@ pub(super) fn likely_wide(x: &Facts, bits: u32) -> Option<Strides> {
     if bits >= 64 { x.likely_with(Strides::clone) } else { Some(x.likely().widened_within(bits)) }
 }
 
+/// A factor that is a multiple of so many elements is taken for the length of rows.
+const FAR: u64 = 16;
+
+/// How far a factor leads of which only a run tells how large it is: multiples of [`FAR`] lead farther than others, since
+/// in dense memory the step of an outer axis is a multiple of those within, and what is computed from arguments leads
+/// farther than an argument, of which those lead farther that stand first, as programs pass the strides of a tensor.
+fn farness(factor: &Facts) -> u64 {
+    let is_multiple = factor.divisibility_everywhere().is_multiple_of(FAR);
+    let place = factor.argument.map_or(u32::MAX, |argument| u32::MAX - 1 - argument);
+    u64::from(is_multiple) << 32 | u64::from(place)
+}
+
 /// Pointers plus offsets of so many bits.
 pub(super) fn add_wide(pointers: &Facts, offsets: &Facts, bits: u32) -> Facts {
     let unit = pointers.unit;
@@ -43,7 +55,8 @@ pub(super) fn add_wide(pointers: &Facts, offsets: &Facts, bits: u32) -> Facts {
     let offset = likely_wide(offsets, bits);
     let likely = offset.map(|offset| pointers.likely().plus(&offset, unit));
     let likely = likely.or_else(|| pointers.likely_with(|steps| steps.plus(&wide, unit)));
-    Facts { strides, ..add(pointers, offsets, unit) }.and_likely(likely)
+    let far = pointers.far_of_both(offsets);
+    Facts { strides, ..add(pointers, offsets, unit) }.and_likely(likely).and_far(far)
 }
 
 /// `x + y * unit`, where `unit` is the size of what `x` points to.
@@ -60,7 +73,7 @@ pub(super) fn add(x: &Facts, y: &Facts, unit: u64) -> Facts {
             ..Dim::UNKNOWN
         }
     });
-    Facts { strides, ..sum }.and_likely(likely)
+    Facts { strides, ..sum }.and_likely(likely).and_far(x.far_of_both(y))
 }
 
 pub(super) fn subtract(x: &Facts, y: &Facts) -> Facts {
@@ -75,7 +88,7 @@ pub(super) fn subtract(x: &Facts, y: &Facts) -> Facts {
             ..Dim::UNKNOWN
         }
     });
-    Facts { strides, ..difference }.and_likely(likely)
+    Facts { strides, ..difference }.and_likely(likely).and_far(x.far_of_both(y))
 }
 
 pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
@@ -103,7 +116,20 @@ pub(super) fn multiply(x: &Facts, y: &Facts) -> Facts {
             ..Dim::UNKNOWN
         }
     });
-    Facts { strides, ..product }.and_likely(likely)
+    let far = scaled_far(x, y).or_else(|| scaled_far(y, x)).or_else(|| x.far_of_both(y));
+    let argument = match (x.constant, y.constant) {
+        (Some(_), None) => y.argument,
+        (None, Some(_)) => x.argument,
+        _ => None,
+    };
+    Facts { strides, argument, ..product }.and_likely(likely).and_far(far)
+}
+
+/// How far the bits of a product lead if one of the factors is the same everywhere and only a run tells it.
+fn scaled_far(factor: &Facts, x: &Facts) -> Option<Strides> {
+    let scales =
+        factor.constant.is_none() && factor.strides.are_uniform() && !x.strides.are_uniform();
+    scales.then(|| x.likely().moving(farness(factor)))
 }
 
 /// What is known of a divisor.

@@ -118,6 +118,21 @@ impl Strides {
         chosen
     }
 
+    /// The number for each bit that may lead to another place, and 0 for the others.
+    pub(super) fn moving(&self, number: u64) -> Self {
+        let moves = |step: &Option<u64>| Some(if *step == Some(0) { 0 } else { number });
+        Self { first: 1, steps: self.steps.iter().map(moves).collect() }
+    }
+
+    /// The smaller number of both for each bit, where neither is 0.
+    pub(super) fn nearer(&self, other: &Self) -> Self {
+        let steps = self.steps.iter().zip(&other.steps).map(|(&one, &other)| match (one, other) {
+            (Some(0) | None, number) | (number, Some(0) | None) => number,
+            (one, other) => one.min(other),
+        });
+        Self { first: 1, steps: steps.collect() }
+    }
+
     /// What is the same wherever this value and another one go on by as much: whether they are equal, for example.
     pub(super) fn side_by_side(&self, other: &Self) -> Self {
         let steps = self.steps.iter().zip(&other.steps);
