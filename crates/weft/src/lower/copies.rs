@@ -127,15 +127,15 @@ impl Lowerer<'_> {
         memory: Value,
     ) -> Result<u64, AssignError> {
         let facts: &AxisFacts = self.facts;
-        let dims = &facts.get(pointers).dims;
-        let mut order: Vec<usize> = (0..dims.len()).rev().collect();
-        order.sort_by_key(|&axis| core::cmp::Reverse(dims[axis].contiguity));
-        let Some(&axis) = order.first() else { return Ok(1) };
-        let widest = u64::from(lane::MAX_ACCESS_BYTES);
         let ty = self.kernel.ty(memory);
-        let most = facts.vector_elements(pointers, mask, axis, ty.dtype(), widest);
-        // Neighbours in shared memory are neighbours in global memory only along that axis.
-        let memory = self.assignment.buffers(memory)?;
-        Ok(most.min(memory.layout.layout().contiguous_run(OFFSET, Label::dim(axis as u32))))
+        let buffers = self.assignment.buffers(memory)?;
+        let widest = u64::from(lane::MAX_ACCESS_BYTES);
+        let along = |axis: usize| {
+            let most = facts.vector_elements(pointers, mask, axis, ty.dtype(), widest);
+            let run = buffers.layout.layout().contiguous_run(OFFSET, Label::dim(axis as u32));
+            most.min(run)
+        };
+        // Neighbours in shared memory are neighbours in global memory along one axis alone.
+        Ok((0..ty.shape.len()).map(along).max().unwrap_or(1))
     }
 }

@@ -5,7 +5,9 @@ use crate::inputs::Argument::{self, Empty, I32, Random};
 use crate::inputs::make;
 use expect_test::expect;
 use weft::axis::AxisFacts;
+use weft::compile::{self, Options};
 use weft::dtype::DType;
+use weft::emit::{self, Language, Target};
 use weft::pipeline;
 use weft::tile::{self, AsyncCopy, Kernel, LocalOp, OpKind, eval};
 use weft::ttir;
@@ -232,4 +234,59 @@ fn stages_leave_room_for_blocks() {
     // A stage has 512 bytes; 25 blocks of 32 threads find registers.
     let narrow = Machine { shared_bytes: 40 << 10, ..roomy };
     assert_eq!(stages(&narrow, 4), 3);
+}
+
+/// A product whose left factor lies along its rows, of which the source promises that neighbours follow one another.
+const ALONG_ROWS: &str = "
+tt.func public @along_rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32>, %m: i32, %step: i32 {tt.divisibility = 16 : i32}, %rounds: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %width = arith.constant 32 : i32
+  %none = arith.constant dense<0.0> : tensor<64x32xf32>
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %size = tt.splat %m : i32 -> tensor<64xi32>
+  %rows = arith.remsi %range, %size {tt.contiguity = dense<64> : tensor<1xi32>, tt.divisibility = dense<64> : tensor<1xi32>} : tensor<64xi32>
+  %down = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %all = tt.broadcast %down : tensor<64x1xi32> -> tensor<64x32xi32>
+  %k = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %over = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %under = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %steps = tt.splat %step : i32 -> tensor<1x32xi32>
+  %far = arith.muli %over, %steps : tensor<1x32xi32>
+  %fars = tt.broadcast %far : tensor<1x32xi32> -> tensor<64x32xi32>
+  %at = arith.addi %all, %fars : tensor<64x32xi32>
+  %widths = tt.splat %width : i32 -> tensor<32x1xi32>
+  %below = arith.muli %under, %widths : tensor<32x1xi32>
+  %belows = tt.broadcast %below : tensor<32x1xi32> -> tensor<32x32xi32>
+  %right = tt.broadcast %over : tensor<1x32xi32> -> tensor<32x32xi32>
+  %square = arith.addi %belows, %right : tensor<32x32xi32>
+  %sum = scf.for %i = %zero to %rounds step %one iter_args(%before = %none) -> (tensor<64x32xf32>) : i32 {
+    %begin = arith.muli %i, %step : i32
+    %from = tt.addptr %x, %begin : !tt.ptr<f16>, i32
+    %froms = tt.splat %from : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+    %lefts = tt.addptr %froms, %at : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    %there = tt.addptr %y, %begin : !tt.ptr<f16>, i32
+    %theres = tt.splat %there : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+    %rights = tt.addptr %theres, %square : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+    %a = tt.load %lefts : tensor<64x32x!tt.ptr<f16>>
+    %b = tt.load %rights : tensor<32x32x!tt.ptr<f16>>
+    %after = tt.dot %a, %b, %before : tensor<64x32xf16> * tensor<32x32xf16> -> tensor<64x32xf32>
+    scf.yield %after : tensor<64x32xf32>
+  }
+  %out = tt.splat %z : !tt.ptr<f32> -> tensor<64x32x!tt.ptr<f32>>
+  tt.store %out, %sum : tensor<64x32x!tt.ptr<f32>>
+  tt.return
+}
+";
+
+/// Copies are as wide as loads along whichever axis of a factor lies along memory, promised or proved.
+#[test]
+fn copies_are_wide_along_any_axis() {
+    let module = ttir::parse(ALONG_ROWS).unwrap();
+    let options = Options { warps: 4, stages: 3, ..Options::for_machine(&machine("sm_90")) };
+    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+    let target = Target::by_name("sm_90").unwrap();
+    let text = emit::print(&compiled.program, Language::Ptx, target).unwrap();
+    assert!(text.contains("cp.async.cg.shared.global"));
+    assert!(!text.contains("ld.global.b16"), "{text}");
 }
