@@ -403,9 +403,13 @@ impl AxisFacts {
         }
     }
 
-    /// The facts of a value, with what is promised of it if that is taken to hold.
+    /// The facts of a value where anything looks at it, with what is promised of it if that is taken to hold.
     fn trusting(&self, facts: Facts, kernel: &Kernel, value: Value) -> Facts {
-        if self.trusts { facts.promised(kernel, value) } else { facts }
+        let facts = if self.trusts { facts.promised(kernel, value) } else { facts };
+        match kernel.values[value].within {
+            Some((low, high)) => Facts { range: facts.range.clipped(low, high), ..facts },
+            None => facts,
+        }
     }
 
     fn set(&mut self, value: Value, facts: Facts) {
@@ -511,6 +515,7 @@ impl AxisFacts {
                 // An interval that grows from round to round might grow for long.
                 if weaker.range != self.facts[param].range {
                     weaker.range = Range::of_type(kernel.ty(param));
+                    weaker = self.trusting(weaker, kernel, param);
                 }
                 if weaker != self.facts[param] {
                     changed = true;

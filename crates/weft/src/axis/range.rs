@@ -111,6 +111,11 @@ impl Range {
         self.low >= 0
     }
 
+    /// The integers of the interval from `low` to `high`, which has some of them.
+    pub(super) fn clipped(self, low: i64, high: i64) -> Self {
+        Self { low: self.low.max(low), high: self.high.min(high), ..self }
+    }
+
     /// What both may be.
     pub(super) fn hull(self, other: Self) -> Self {
         Self {

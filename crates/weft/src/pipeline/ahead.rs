@@ -203,6 +203,9 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
     let (slots, rest) = rest.split_at(slots.len());
     let (parities, factors) = rest.split_at(parities.len());
     let rounds = writer.rounds(ahead);
+    for round in &rounds {
+        writer.kernel.values[round.counter].within = Some(found.counts);
+    }
     let last = slots.len() - 1;
 
     let waited = writer.wait_for_groups(stages - 2);
@@ -776,6 +779,7 @@ impl<'a> Prefetcher<'a> {
         let more = self.truth(OpKind::Compare(Compare::Ult), &[step, left]);
         let exists = self.truth(OpKind::Binary(Binary::And), &[round.exists, more]);
         let counter = self.emit(OpKind::Binary(Binary::Add), &[round.counter, step], counts);
+        self.kernel.values[counter].within = Some(self.found.counts);
         (counter, exists)
     }
 }

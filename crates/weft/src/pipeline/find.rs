@@ -29,6 +29,8 @@ pub(super) struct Loop {
     pub(super) passed: Vec<OpId>,
     /// What is loaded into registers one round ahead.
     held: Option<Stream>,
+    /// Between which integers the counter of a round lies.
+    pub(super) counts: (i64, i64),
 }
 
 impl Loop {
@@ -328,7 +330,9 @@ impl<'a> Body<'a> {
             streams.map(|(lag, loads)| self.stream(lag, loads, Vec::new())).collect();
         let held = (!held.is_empty()).then(|| self.stream(0, Vec::new(), held.to_vec()));
         let any = !streams.is_empty() || held.is_some();
-        any.then_some(Loop { op, streams, behind, passed, held })
+        let counter = self.facts.get(self.params[0]).range;
+        let counts = (counter.low, counter.high);
+        any.then_some(Loop { op, streams, behind, passed, held, counts })
     }
 
     fn stream(&self, lag: usize, loads: Vec<OpId>, held: Vec<OpId>) -> Stream {

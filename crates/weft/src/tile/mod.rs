@@ -138,12 +138,15 @@ pub struct ValueData {
     pub name: Option<String>,
     /// What the source promises, for each axis (one for a scalar); empty where it promises nothing.
     pub promises: Vec<Promise>,
+    /// Between which integers it lies wherever anything looks at it, both included, as the counter of a round that a loop
+    /// has ahead does if there is that round; nothing where its operation tells as much.
+    pub within: Option<(i64, i64)>,
 }
 
 impl ValueData {
     /// A value of which nothing is promised.
     pub fn new(ty: Type, name: Option<String>) -> Self {
-        Self { ty, name, promises: Vec::new() }
+        Self { ty, name, promises: Vec::new(), within: None }
     }
 }
 

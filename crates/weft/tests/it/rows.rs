@@ -3,6 +3,7 @@
 use crate::inputs::Argument::{I32, Whole};
 use crate::inputs::make;
 use weft::compile::{self, Options};
+use weft::dtype::DType;
 use weft::pipeline;
 use weft::sim::{self, Launch};
 use weft::tile::{self, Kernel, OpKind, eval};
@@ -188,4 +189,60 @@ fn other_loops_keep_their_loads() {
     let runs =
         |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
     assert_eq!([1, 2, 4, 8].map(runs), [false, false, false, true]);
+}
+
+/// The greatest of a matrix's elements, whose rows a quotient tells and whose columns its remainder.
+const DIVIDED: &str = r#"
+tt.func public @divided(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32 {tt.divisibility = 16 : i32}, %d: i32 {tt.divisibility = 16 : i32}, %pitch: i32 {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant 0 : i32
+  %width = arith.constant 64 : i32
+  %none = arith.constant 0.000000e+00 : f32
+  %nones = arith.constant dense<0.000000e+00> : tensor<64xf32>
+  %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %ds = tt.splat %d : i32 -> tensor<64xi32>
+  %pitches = tt.splat %pitch : i32 -> tensor<64xi32>
+  %ends = tt.splat %n : i32 -> tensor<64xi32>
+  %base = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %greatest = scf.for %i = %zero to %n step %width iter_args(%before = %none) -> (f32) : i32 {
+    %begin = tt.splat %i : i32 -> tensor<64xi32>
+    %places = arith.addi %begin, %range : tensor<64xi32>
+    %mask = arith.cmpi slt, %places, %ends : tensor<64xi32>
+    %row = arith.divsi %places, %ds : tensor<64xi32>
+    %column = arith.remsi %places, %ds : tensor<64xi32>
+    %far = arith.muli %row, %pitches : tensor<64xi32>
+    %offsets = arith.addi %far, %column : tensor<64xi32>
+    %from = tt.addptr %base, %offsets : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %loaded = tt.load %from, %mask, %nones : tensor<64x!tt.ptr<f32>>
+    %most = "tt.reduce"(%loaded) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.maxnumf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<64xf32>) -> f32
+    %after = arith.maxnumf %before, %most : f32
+    scf.yield %after : f32
+  }
+  tt.store %y, %greatest : !tt.ptr<f32>
+  tt.return
+}
+"#;
+
+/// The counter of the next round lies where that of a round does, so that quotients and remainders by it tell as much.
+#[test]
+fn loads_ahead_are_as_wide_as_those_of_the_source() {
+    let module = ttir::parse(DIVIDED).unwrap();
+    let kernel = &module.kernels[0];
+    let widths = |kernel: &Kernel| {
+        let facts = AxisFacts::of(kernel);
+        let mut found = Vec::new();
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if matches!(op.kind, OpKind::Load(_)) {
+                let mask = op.operands.get(1).copied();
+                found.push(facts.vector_elements(op.operands[0], mask, 0, DType::F32, 16));
+            }
+        });
+        found
+    };
+    assert_eq!(widths(kernel), [4]);
+    let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 1, 3).unwrap();
+    assert_eq!(widths(&ahead), [4, 4]);
 }

@@ -117,8 +117,8 @@ impl Encoder<'_> {
     // Operations.
 
     fn new_value(&mut self, like: Value, ty: Type) -> Value {
-        let ValueData { name, promises, .. } = self.kernel.values[like].clone();
-        self.result.values.push(ValueData { ty, name, promises })
+        let like = self.kernel.values[like].clone();
+        self.result.values.push(ValueData { ty, ..like })
     }
 
     fn push(&mut self, like: &Op, kind: OpKind, operands: Vec<Value>, results: Vec<Value>) -> OpId {
