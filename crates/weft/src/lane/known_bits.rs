@@ -94,6 +94,23 @@ impl Builder {
         Some(if self.constant_bits(truth) == Some(1) { x } else { y })
     }
 
+    /// An integer as a float by another way, where what it may be allows it: one that 32 bits hold as one of 32 bits, and
+    /// one that an f32 holds exactly as an f32 on the way to a bf16, which is then rounded once as well.
+    pub(super) fn counted_narrowly(&mut self, op: Cast, x: Value, to: DType) -> Option<Value> {
+        let from = self.dtype(x);
+        let (least, most) =
+            self.bounds(x).filter(|&(least, _)| op == Cast::FloatFromS || least >= 0)?;
+        if from == DType::I64 && to.bits() >= 16 && -(1 << 31) <= least && most < 1 << 31 {
+            let word = self.cast(Cast::Trunc, x, DType::I32);
+            return Some(self.cast(Cast::FloatFromS, word, to));
+        }
+        let is_exact = from == DType::I32 && -(1 << 24) <= least && most <= 1 << 24;
+        (is_exact && to == DType::BF16).then(|| {
+            let single = self.cast(Cast::FloatFromS, x, DType::F32);
+            self.cast(Cast::Float, single, to)
+        })
+    }
+
     /// The bits that an integer may have set, as far as the operations that made it tell.
     pub fn possible_bits(&self, value: Value) -> u64 {
         self.possible(value, DEPTH)

@@ -84,6 +84,9 @@ impl Builder {
         if op == Cast::Float {
             return self.narrowed(x, to);
         }
+        if matches!(op, Cast::FloatFromS | Cast::FloatFromU) {
+            return self.counted_narrowly(op, x, to);
+        }
         if op != Cast::Bits {
             return None;
         }

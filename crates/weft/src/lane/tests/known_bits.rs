@@ -157,3 +157,38 @@ fn quotients_are_as_narrow_as_their_numbers() {
         .collect();
     assert_eq!(divisions, [DType::I32]);
 }
+
+/// An integer that an f32 holds exactly becomes a bf16 by way of one, and one that 32 bits hold is converted as such.
+#[test]
+fn integers_become_floats_by_what_holds_them() {
+    let steps = |from: DType, op: Cast, most: u64, to: DType| {
+        let mut build = Builder::new("counted", 1, 5);
+        let x = build.param(number(from));
+        build.know_at_most(x, most);
+        let made = build.cast(op, x, to);
+        let program = build.finish_with(&[made]);
+        let casts = program.insts.values().filter_map(|inst| match inst.op {
+            Op::Cast(op) => Some((op, program.dtype(inst.results[0]))),
+            _ => None,
+        });
+        casts.collect::<Vec<_>>()
+    };
+    let by_single = [(Cast::FloatFromS, DType::F32), (Cast::Float, DType::BF16)];
+    let by_word = [(Cast::Trunc, DType::I32), by_single[0]];
+    let exact = 1 << 24;
+    for op in [Cast::FloatFromS, Cast::FloatFromU] {
+        assert_eq!(steps(DType::I32, op, 15, DType::BF16), by_single);
+        assert_eq!(steps(DType::I32, op, exact, DType::BF16).len(), 1);
+        assert_eq!(steps(DType::I32, op, 15, DType::F16), [(op, DType::F16)]);
+        assert_eq!(steps(DType::I64, op, 0x7fff_ffff, DType::F32), by_word);
+        assert_eq!(steps(DType::I64, op, 0x8000_0000, DType::F32), [(op, DType::F32)]);
+    }
+    // One rounding is as good as two, the first of which loses nothing.
+    let mut dice = Dice(7);
+    let drawn = (0..10_000).map(|_| dice.bits() % (2 * exact + 1));
+    for x in drawn.chain([0, 2 * exact]).map(|x| x.wrapping_sub(exact) & 0xffff_ffff) {
+        let once = scalar::cast(Cast::FloatFromS, DType::I32, DType::BF16, x);
+        let single = scalar::cast(Cast::FloatFromS, DType::I32, DType::F32, x);
+        assert_eq!(scalar::cast(Cast::Float, DType::F32, DType::BF16, single), once);
+    }
+}
