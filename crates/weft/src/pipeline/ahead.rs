@@ -269,6 +269,10 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
 /// The operations of a round: the wait for its tiles, their views, the body, the copies for a later round, and
 /// what is done at its end.
 ///
+/// Warpgroups read what was copied behind a fence, which waits for all that a thread has asked of memory: their first
+/// product begins in front of the copies and of loads into registers. (SageAttention's products of i8, whose scales come
+/// so, on an H200: 1.09 of the speed.)
+///
 /// What the last product of a round reads may be written again when that of the round before is over, which is
 /// known when this one has been issued, and products had better begin before the copies; or where the round looks
 /// at the sum of that before its own product. What is done until then does without the tiles of the round.
@@ -284,7 +288,12 @@ fn in_order(kernel: &Kernel, found: &Loop, [wait, head, copies, tail]: [&[OpId];
     });
     let behind = found.behind.iter().filter_map(|behind| place(&|id| *id == behind.product));
     let Some(over) = flying.chain(behind).max() else {
-        return [wait, copies, head, body, &tail].concat();
+        let begins = place(&|&id| matches!(kernel.ops[id].kind, OpKind::WarpgroupDot(_)));
+        let Some(begins) = begins else {
+            return [wait, copies, head, body, &tail].concat();
+        };
+        let (before, rest) = body.split_at(begins + 1);
+        return [wait, head, before, copies, rest, &tail].concat();
     };
     let (before, rest) = body.split_at(over + 1);
     let tiles = head.iter().flat_map(|&id| &kernel.ops[id].results);

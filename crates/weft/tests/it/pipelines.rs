@@ -290,3 +290,28 @@ fn copies_are_wide_along_any_axis() {
     assert!(text.contains("cp.async.cg.shared.global"));
     assert!(!text.contains("ld.global.b16"), "{text}");
 }
+
+/// Warpgroups' first product of a round, whose sum the round looks at, begins in front of the copies for a later one.
+#[test]
+fn products_begin_in_front_of_copies() {
+    let text = ALONG_ROWS
+        .replace("%after = tt.dot %a, %b, %before :", "%sum_of_round = tt.dot %a, %b, %none :");
+    let text = text.replace(
+        "    scf.yield %after",
+        "    %power = math.exp %sum_of_round : tensor<64x32xf32>
+    %after = arith.addf %before, %power : tensor<64x32xf32>
+    scf.yield %after",
+    );
+    let module = ttir::parse(&text).unwrap();
+    let options = Options { warps: 4, stages: 3, ..Options::for_machine(&machine("sm_90")) };
+    let kernel = compile::compile(&module, &module.kernels[0], &options).unwrap().kernel;
+    let mut order = Vec::new();
+    kernel.walk(&kernel.body, &mut |_, op| {
+        if op.kind == OpKind::For {
+            order = op.regions[0].ops.iter().map(|&id| kernel.ops[id].kind.clone()).collect();
+        }
+    });
+    let first = |takes: &dyn Fn(&OpKind) -> bool| order.iter().position(takes).unwrap();
+    let product = first(&|kind| matches!(kind, OpKind::WarpgroupDot(_)));
+    assert!(product < first(&|kind| matches!(kind, OpKind::AsyncCopy(AsyncCopy::Begin(_)))));
+}
