@@ -28,7 +28,7 @@ use crate::fuse;
 use crate::lane;
 use crate::lower::{self, Movement, Passed};
 use crate::simplify;
-use crate::tile::{Kernel, Module, OpId, Value};
+use crate::tile::{Kernel, Module, Op, OpId, OpKind, Value};
 use weft_layout::machine::Machine;
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -161,8 +161,30 @@ pub fn compile(
     let meaning = meaning(kernel, options);
     let first = with_warps(module, &meaning, options)?;
     let best = relieved(module, &meaning, options, first);
+    let best = in_place(module, &meaning, options, &best).unwrap_or(best);
     options.budget.check()?;
     Ok(best)
+}
+
+/// A kernel without products with its loads where they stand, if threads that have those of a round ahead lack registers,
+/// which alone hold these, and more of them than do otherwise.
+fn in_place(
+    module: &Module,
+    meaning: &Kernel,
+    options: &Options,
+    ahead: &Compiled,
+) -> Option<Compiled> {
+    let stop = &options.budget.stop;
+    let lacking = |compiled: &Compiled| Some(Pressure::of(&compiled.program, stop)?.lacking());
+    let multiplies = |op: &Op| matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_));
+    let before = lacking(ahead).filter(|&words| words > 0)?;
+    if options.stages < 2 || meaning.ops.values().any(multiplies) {
+        return None;
+    }
+    let options = Options { stages: 1, ..options.clone() };
+    let other = with_warps(module, meaning, &options).ok()?;
+    let other = relieved(module, meaning, &options, other);
+    (lacking(&other)? < before).then_some(other)
 }
 
 /// A compiled kernel with more warps, if that is better; what does not compile so stays as it is.

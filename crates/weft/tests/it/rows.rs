@@ -191,6 +191,85 @@ fn other_loops_keep_their_loads() {
     assert_eq!([1, 2, 4, 8].map(runs), [false, false, false, true]);
 }
 
+/// A block alone on its multiprocessor, where another one ran beside it, waits longer than it gains.
+#[test]
+fn loads_ahead_leave_room_for_other_blocks() {
+    let wide = DIVIDED.replace("64 :", "16384 :").replace("64x", "16384x");
+    let module = ttir::parse(&wide).unwrap();
+    let kernel = &module.kernels[0];
+    let runs =
+        |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
+    assert_eq!([8, 16, 32].map(runs), [false, false, true]);
+}
+
+/// A round that keeps `count` tiles of 64 by 64 until the sum of all is known.
+fn many(count: usize) -> String {
+    let (mut body, mut sum, mut out) = (String::new(), "%none".into(), "%before".to_string());
+    for tile in 0..count {
+        let from = if tile == 0 { "%loaded".into() } else { format!("%tile{}", tile - 1) };
+        body += &format!(
+            r#"%tile{tile} = math.exp {from} : tensor<64x64xf32>
+    %flat{tile} = tt.reshape %tile{tile} : tensor<64x64xf32> -> tensor<4096xf32>
+    %all{tile} = "tt.reduce"(%flat{tile}) <{{axis = 0 : i32}}> ({{
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }}) : (tensor<4096xf32>) -> f32
+    %sum{tile} = arith.addf {sum}, %all{tile} : f32
+    "#
+        );
+        sum = format!("%sum{tile}");
+    }
+    body += &format!("%same = tt.splat {sum} : f32 -> tensor<64x64xf32>\n");
+    for tile in 0..count {
+        body += &format!(
+            "    %by{tile} = arith.mulf %tile{tile}, %same : tensor<64x64xf32>
+    %out{tile} = arith.addf {out}, %by{tile} : tensor<64x64xf32>\n"
+        );
+        out = format!("%out{tile}");
+    }
+    format!(
+        r#"
+tt.func public @many(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %rounds: i32) {{
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %width = arith.constant 4096 : i32
+  %none = arith.constant 0.000000e+00 : f32
+  %nones = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+  %range = tt.make_range {{end = 4096 : i32, start = 0 : i32}} : tensor<4096xi32>
+  %places = tt.reshape %range : tensor<4096xi32> -> tensor<64x64xi32>
+  %total = scf.for %i = %zero to %rounds step %one iter_args(%before = %nones) -> (tensor<64x64xf32>) : i32 {{
+    %begin = arith.muli %i, %width : i32
+    %row = tt.addptr %x, %begin : !tt.ptr<f32>, i32
+    %rows = tt.splat %row : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %from = tt.addptr %rows, %places : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    %loaded = tt.load %from : tensor<64x64x!tt.ptr<f32>>
+    {body}    scf.yield {out} : tensor<64x64xf32>
+  }}
+  %outs = tt.splat %y : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  %to = tt.addptr %outs, %places : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+  tt.store %to, %total : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}}
+"#
+    )
+}
+
+/// Loads stay where registers suffice without those of a round ahead, and not with them.
+#[test]
+fn loads_stay_where_registers_lack() {
+    let ahead = |count: usize| {
+        let module = ttir::parse(&many(count)).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let kernel = &module.kernels[0];
+        let found = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 4, 2);
+        assert!(found.is_some(), "{count}");
+        let options = Options { warps: 4, stages: 2, ..Options::for_machine(&machine()) };
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        loads(&compiled.kernel).iter().sum::<usize>()
+    };
+    assert_eq!([2, 6].map(ahead), [2, 1]);
+}
+
 /// The greatest of a matrix's elements, whose rows a quotient tells and whose columns its remainder.
 const DIVIDED: &str = r#"
 tt.func public @divided(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32 {tt.divisibility = 16 : i32}, %d: i32 {tt.divisibility = 16 : i32}, %pitch: i32 {tt.divisibility = 16 : i32}) {
