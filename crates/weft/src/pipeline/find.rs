@@ -282,10 +282,12 @@ impl<'a> Body<'a> {
     }
 
     /// Whether a thread with so many registers has room for what loads give of two rounds, one number in each, beside what
-    /// the loop carries and the floats that each round looks at: integers are made again where they are needed. Half of the
-    /// warps of a multiprocessor still run then, or three of four that ran before: others hide what a warp waits for as
-    /// well. (Losses over a vocabulary of 50,257 in blocks of 16,384 by 16 warps, of which two had run, on an H200:
-    /// 422 µs with the loads in place, 586 µs a round ahead.)
+    /// the loop carries and the floats that each round looks at: integers are made again where they are needed. Where
+    /// each block has a share of the rounds, as blocks do of which as many are asked for as run at once, what a round loads
+    /// may take a quarter. Else half of the warps of a multiprocessor still run, or three of four that ran before: other
+    /// blocks hide what a warp waits for as well. (Losses over a vocabulary of 50,257 in blocks of 16,384 by 16 warps, of
+    /// which two had run, on an H200: 422 µs with the loads in place, 586 µs a round ahead. A norm's gradients by a block
+    /// of four warps on each multiprocessor: 248 and 191.)
     fn has_room(&self, id: OpId, held: &[OpId], machine: &Machine, threads: u64) -> bool {
         let registers = registers_of_thread(machine, threads);
         let words = |value: Value| {
@@ -309,8 +311,32 @@ impl<'a> Body<'a> {
         let loaded: u64 = held.iter().map(|&load| words(self.kernel.ops[load].results[0])).sum();
         let kept: u64 = kept.into_iter().map(words).sum();
         let (alone, ahead) = (ADDRESSES + kept + loaded, ADDRESSES + kept + 2 * loaded);
-        let keeps_blocks = ahead <= HALF.into() || 4 * alone >= 3 * ahead;
+        let keeps_blocks = if self.is_share(&op.operands[..2]) {
+            4 * loaded <= registers
+        } else {
+            ahead <= HALF.into() || 4 * alone >= 3 * ahead
+        };
         ahead <= registers && keeps_blocks
+    }
+
+    /// Whether the ends of a loop come from the number of the block.
+    fn is_share(&self, ends: &[Value]) -> bool {
+        let mut made: IdMap<Value, Option<OpId>> = IdMap::default();
+        self.kernel.walk(&self.kernel.body, &mut |id, op| {
+            op.results.iter().for_each(|&result| made.set(result, Some(id)));
+        });
+        let mut seen: IdMap<Value, bool> = IdMap::default();
+        let mut left = ends.to_vec();
+        while let Some(value) = left.pop() {
+            let Some(id) = made[value].filter(|_| !seen[value]) else { continue };
+            seen.set(value, true);
+            let op = &self.kernel.ops[id];
+            if matches!(op.kind, OpKind::ProgramId(_)) {
+                return true;
+            }
+            left.extend(&op.operands);
+        }
+        false
     }
 
     /// Whether one register holds all elements of a value.

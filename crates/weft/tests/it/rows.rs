@@ -191,15 +191,24 @@ fn other_loops_keep_their_loads() {
     assert_eq!([1, 2, 4, 8].map(runs), [false, false, false, true]);
 }
 
-/// A block alone on its multiprocessor, where another one ran beside it, waits longer than it gains.
+/// A block alone on its multiprocessor, where another one ran beside it, waits longer than it gains; one that has a share
+/// of the rounds has nobody beside it.
 #[test]
 fn loads_ahead_leave_room_for_other_blocks() {
     let wide = DIVIDED.replace("64 :", "16384 :").replace("64x", "16384x");
-    let module = ttir::parse(&wide).unwrap();
-    let kernel = &module.kernels[0];
-    let runs =
-        |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
-    assert_eq!([8, 16, 32].map(runs), [false, false, true]);
+    let share = wide.replace(
+        "%greatest = scf.for %i = %zero",
+        "%block = tt.get_program_id x : i32
+  %first = arith.muli %block, %width : i32
+  %greatest = scf.for %i = %first",
+    );
+    for (text, wanted) in [(wide, [false, false, true]), (share, [false, true, true])] {
+        let module = ttir::parse(&text).unwrap();
+        let kernel = &module.kernels[0];
+        let runs =
+            |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
+        assert_eq!([8, 16, 32].map(runs), wanted);
+    }
 }
 
 /// A round that keeps `count` tiles of 64 by 64 until the sum of all is known.
