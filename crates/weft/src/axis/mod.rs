@@ -33,7 +33,7 @@ use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{self, Binary, Cast};
-use crate::tile::{Kernel, Op, OpId, OpKind, Region, Type, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Type, Value, ValueData};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -278,7 +278,8 @@ impl AxisFacts {
     /// The same until it is stopped; what is then known is known of some values alone.
     pub fn of_until(kernel: &Kernel, stop: &Stop) -> Self {
         let mut analysis = Self::analysed(kernel, stop, false);
-        if kernel.values.values().any(|value| !value.promises.is_empty()) {
+        let is_promised = |value: &ValueData| !value.promises.is_empty() || value.within.is_some();
+        if kernel.values.values().any(is_promised) {
             analysis.promised = Some(Box::new(Self::analysed(kernel, stop, true)));
         }
         analysis
@@ -403,9 +404,13 @@ impl AxisFacts {
         }
     }
 
-    /// The facts of a value where anything looks at it, with what is promised of it if that is taken to hold.
+    /// The facts of a value, with what is promised of it, and with where it lies if anything looks at it, if both are taken
+    /// to hold.
     fn trusting(&self, facts: Facts, kernel: &Kernel, value: Value) -> Facts {
-        let facts = if self.trusts { facts.promised(kernel, value) } else { facts };
+        if !self.trusts {
+            return facts;
+        }
+        let facts = facts.promised(kernel, value);
         match kernel.values[value].within {
             Some((low, high)) => Facts { range: facts.range.clipped(low, high), ..facts },
             None => facts,
@@ -560,9 +565,9 @@ impl AxisFacts {
                 Facts { range: scalar.range, argument: scalar.argument, ..facts }
             }
             OpKind::Unsplat => {
-                let Facts { range, argument, constant, .. } = unary();
+                let Facts { constant, argument, range, .. } = unary();
                 let facts = Facts::uniform(ty, unary().divisibility_everywhere(), constant);
-                Facts { range, argument, ..facts }
+                Facts { argument, range, ..facts }
             }
             OpKind::ProgramId(axis) => {
                 Facts { range: Range::program_id(*axis), ..Facts::unknown(ty) }

@@ -111,8 +111,11 @@ impl Range {
         self.low >= 0
     }
 
-    /// The integers of the interval from `low` to `high`, which has some of them.
+    /// The integers of the interval from `low` to `high`; all if none is, as of the counter of a round that never is.
     pub(super) fn clipped(self, low: i64, high: i64) -> Self {
+        if self.high < low || high < self.low {
+            return self;
+        }
         Self { low: self.low.max(low), high: self.high.min(high), ..self }
     }
 

@@ -194,3 +194,17 @@ tt.func public @divided(%n: i32) {
     assert_eq!(found[4], [0, 0, 1, 2, 4, 8].map(Some));
     assert_eq!(found[5], [3, 6, 0, 0, 0, 0].map(Some));
 }
+
+/// A clipped interval has integers.
+#[test]
+fn intervals_are_clipped_to_what_they_have() {
+    let ends = |low, high| {
+        let clipped = super::Range::new(low, high).clipped(0, 1);
+        (clipped.low, clipped.high)
+    };
+    assert_eq!(ends(-3, 9), (0, 1));
+    assert_eq!(ends(1, 4), (1, 1));
+    // The counter of the round after the last one.
+    assert_eq!(ends(2, 2), (2, 2));
+    assert_eq!(ends(-2, -1), (-2, -1));
+}

@@ -1,7 +1,7 @@
 //! A loop with its loads ahead.
 
 use super::behind::{Behind, put_off};
-use super::find::{Loop, Stream, is_block, looks};
+use super::find::{Loop, Stream, is_block, is_of_warpgroups, looks};
 use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -271,7 +271,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
 ///
 /// Warpgroups read what was copied behind a fence, which waits for all that a thread has asked of memory: their first
 /// product begins in front of the copies and of loads into registers, if it takes its factors as they were copied, which
-/// it then does at once. (SageAttention's products of i8, whose scales come so, on an H200: 1.09 of the speed. Copies that
+/// it then does at once. (`SageAttention`'s products of i8, whose scales come so, on an H200: 1.09 of the speed. Copies that
 /// wait for factors which a round computes come late: gradients of the states of linear attention at 0.79.)
 ///
 /// What the last product of a round reads may be written again when that of the round before is over, which is
@@ -289,7 +289,7 @@ fn in_order(kernel: &Kernel, found: &Loop, [wait, head, copies, tail]: [&[OpId];
     });
     let behind = found.behind.iter().filter_map(|behind| place(&|id| *id == behind.product));
     let Some(over) = flying.chain(behind).max() else {
-        let product = place(&|&id| matches!(kernel.ops[id].kind, OpKind::WarpgroupDot(_)));
+        let product = place(&|&id| is_of_warpgroups(&kernel.ops[id]));
         let Some(begins) = product.filter(|&place| takes_tiles(kernel, body, place)) else {
             return [wait, copies, head, body, &tail].concat();
         };

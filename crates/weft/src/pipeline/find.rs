@@ -5,7 +5,6 @@ use super::{orders_memory, registers_of_thread};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::simplify::registers::HALF;
 use crate::tile::effects::{Dependence, Fence};
 use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Origins, Value};
 use std::collections::BTreeSet;
@@ -52,7 +51,7 @@ impl Loop {
     /// Whether warpgroups multiply in it.
     pub(super) fn is_of_warpgroups(&self, kernel: &Kernel) -> bool {
         let body = &kernel.ops[self.op].regions[0].ops;
-        body.iter().any(|&id| matches!(kernel.ops[id].kind, OpKind::WarpgroupDot(_)))
+        body.iter().any(|&id| is_of_warpgroups(&kernel.ops[id]))
     }
 
     /// All loads that become copies.
@@ -128,6 +127,11 @@ pub(super) fn looks(kernel: &Kernel, id: OpId, value: Value) -> bool {
 /// Whether a load brings a block, which nothing in the kernel writes to.
 pub(super) fn is_block(load: &Op) -> bool {
     load.kind == OpKind::Descriptor(DescriptorOp::Load)
+}
+
+/// Whether warpgroups multiply.
+pub(super) fn is_of_warpgroups(op: &Op) -> bool {
+    matches!(op.kind, OpKind::WarpgroupDot(_))
 }
 
 /// The body of a loop.
@@ -284,7 +288,7 @@ impl<'a> Body<'a> {
     /// Whether a thread with so many registers has room for what loads give of two rounds, one number in each, beside what
     /// the loop carries and the floats that each round looks at: integers are made again where they are needed. Where
     /// each block has a share of the rounds, as blocks do of which as many are asked for as run at once, what a round loads
-    /// may take a quarter. Else half of the warps of a multiprocessor still run, or three of four that ran before: other
+    /// may take a quarter. Else as many warps as the largest block has still run, or three of four that ran before: other
     /// blocks hide what a warp waits for as well. (Losses over a vocabulary of 50,257 in blocks of 16,384 by 16 warps, of
     /// which two had run, on an H200: 422 µs with the loads in place, 586 µs a round ahead. A norm's gradients by a block
     /// of four warps on each multiprocessor: 248 and 191.)
@@ -314,7 +318,8 @@ impl<'a> Body<'a> {
         let keeps_blocks = if self.is_share(&op.operands[..2]) {
             4 * loaded <= registers
         } else {
-            ahead <= HALF.into() || 4 * alone >= 3 * ahead
+            let largest_block = machine.threads_per_block.into();
+            ahead <= registers_of_thread(machine, largest_block) || 4 * alone >= 3 * ahead
         };
         ahead <= registers && keeps_blocks
     }

@@ -139,7 +139,8 @@ pub struct ValueData {
     /// What the source promises, for each axis (one for a scalar); empty where it promises nothing.
     pub promises: Vec<Promise>,
     /// Between which integers it lies wherever anything looks at it, both included, as the counter of a round that a loop
-    /// has ahead does if there is that round; nothing where its operation tells as much.
+    /// has ahead does if there is that round; nothing where its operation tells as much. How wide accesses are follows from
+    /// it, and nothing else: equal operations elsewhere may give what lies outside.
     pub within: Option<(i64, i64)>,
 }
 
