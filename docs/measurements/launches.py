@@ -10,7 +10,8 @@ Cut Cross-Entropy (apple/ml-cross-entropy), GemLite (mobiusml/gemlite), FlagGems
 version that supports the Triton in use). Nothing of them is changed. Each of their benchmark programs, or the
 tests of those that have none, runs in two fresh processes, one for each compiler, with empty caches. What the
 program measures is done once; instead every kernel that it launches is timed where it is launched, with the
-arguments that it was given: many launches in a CUDA graph, the median of seven. One process at a time has the GPU, in the order in which they ask for it, and none while it compiles.
+arguments that it was given: many launches in a CUDA graph, the median of seven. One process at a time has the
+GPU, in the order in which they ask for it, and none while it compiles.
 
 A problem is a kernel with its arguments, apart from what Triton's autotuner chooses. Of each kernel with several
 configurations the same `--configurations` are tried on both sides. A side's time of a problem is that of
