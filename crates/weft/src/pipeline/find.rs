@@ -1,14 +1,14 @@
 //! Which loads of which loops may run ahead.
 
 use super::behind::{self, Behind};
-use super::{orders_memory, registers_of_thread};
+use super::{bytes, has_copies, orders_memory, registers_of_thread};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::effects::{Dependence, Fence};
 use crate::tile::{DescriptorOp, Element, Kernel, Op, OpId, OpKind, Origins, Value};
 use std::collections::BTreeSet;
-use weft_layout::machine::Machine;
+use weft_layout::machine::{Isa, Machine};
 
 /// The least bytes that an asynchronous copy moves for a thread, where it may move several numbers of them.
 const LEAST_BYTES: u64 = 4;
@@ -99,14 +99,15 @@ pub(super) fn loops(
         if op.kind == OpKind::For {
             let body = Body::of(kernel, facts, &origins, machine, op);
             found.extend(body.and_then(|body| {
-                let loads = body.loads();
+                let loads = body.loads(machine);
                 let behind = behind::products(kernel, &op.regions[0], &loads, machine, warps);
                 let threads = u64::from(warps) << machine.lanes_log2;
-                if loads.is_empty() {
+                let factors = body.factors(id, &loads, machine, threads);
+                if loads.is_empty() && factors.is_empty() {
                     let (held, passed) = body.rows(id, machine, threads)?;
                     return body.loop_of(id, &loads, &held, behind, passed);
                 }
-                let held = body.held(&loads, threads);
+                let held = body.held(&loads, &factors, threads);
                 body.loop_of(id, &loads, &held, behind, Vec::new())
             }));
         }
@@ -127,6 +128,11 @@ pub(super) fn looks(kernel: &Kernel, id: OpId, value: Value) -> bool {
 /// Whether a load brings a block, which nothing in the kernel writes to.
 pub(super) fn is_block(load: &Op) -> bool {
     load.kind == OpKind::Descriptor(DescriptorOp::Load)
+}
+
+/// Whether a machine is NVIDIA's, whose copies feed products and on which loads into registers were measured.
+fn is_nvidia(machine: &Machine) -> bool {
+    matches!(machine.isa, Isa::Ptx { .. })
 }
 
 /// Whether warpgroups multiply.
@@ -223,7 +229,10 @@ impl<'a> Body<'a> {
     }
 
     /// The loads that may run ahead.
-    fn loads(&self) -> Vec<OpId> {
+    fn loads(&self, machine: &Machine) -> Vec<OpId> {
+        if !has_copies(machine) {
+            return Vec::new();
+        }
         let (fed, summed) = (self.feeds_products(), self.summed_axes());
         let alone = |id: &OpId| {
             let load = &self.kernel.ops[*id];
@@ -235,21 +244,47 @@ impl<'a> Body<'a> {
 
     /// The other loads that may run ahead: what they give, such as the gate of a state, are so few numbers that
     /// registers hold those of the next round, and no round waits for memory in the middle.
-    fn held(&self, loads: &[OpId], threads: u64) -> Vec<OpId> {
+    fn held(&self, loads: &[OpId], factors: &[OpId], threads: u64) -> Vec<OpId> {
         let fits = |id: &OpId| {
             let load = &self.kernel.ops[*id];
             !loads.contains(id)
                 && self.may_move(load)
-                && self.kernel.ty(load.results[0]).elements() <= threads
+                && (factors.contains(id) || self.kernel.ty(load.results[0]).elements() <= threads)
                 && self.need(&load.operands, &mut Needs::default())
         };
         self.ops.iter().copied().filter(fits).collect()
     }
 
+    /// The loads of factors that registers hold a round ahead where waves do not copy past them: all, or none where
+    /// threads have not the registers. Measured of no AMD GPU; Triton's loops and those of CK and AITER do the same.
+    fn factors(&self, id: OpId, loads: &[OpId], machine: &Machine, threads: u64) -> Vec<OpId> {
+        if is_nvidia(machine) {
+            return Vec::new();
+        }
+        let fed = self.feeds_products();
+        let moves = |id: &OpId| {
+            let load = &self.kernel.ops[*id];
+            fed.contains(id)
+                && !loads.contains(id)
+                && self.may_move(load)
+                && self.need(&load.operands, &mut Needs::default())
+        };
+        let factors: Vec<OpId> = self.ops.iter().copied().filter(moves).collect();
+        let carried: u64 =
+            self.kernel.ops[id].results.iter().map(|&value| self.words(value, threads)).sum();
+        let loaded: u64 = factors.iter().map(|&load| bytes(self.kernel, load)).sum();
+        let kept = carried + loaded.div_ceil(4 * threads) + behind::OTHER_REGISTERS;
+        let has_room = kept <= registers_of_thread(machine, threads);
+        if has_room { factors } else { Vec::new() }
+    }
+
     /// The loads of a loop without copies that registers hold a round ahead, and the stores that they pass. A round that
     /// waits for other threads has no loads of the next one under way otherwise, nor has one that stores what it makes of
-    /// the round before it. Nothing where threads have not the registers.
+    /// the round before it. Nothing where threads have not the registers, nor on GPUs on which it was not measured.
     fn rows(&self, id: OpId, machine: &Machine, threads: u64) -> Option<(Vec<OpId>, Vec<OpId>)> {
+        if !is_nvidia(machine) {
+            return None;
+        }
         let (mut waits, mut passed) = (false, Vec::new());
         for &id in self.ops {
             let kind = &self.kernel.ops[id].kind;
@@ -294,15 +329,7 @@ impl<'a> Body<'a> {
     /// of four warps on each multiprocessor: 248 and 191.)
     fn has_room(&self, id: OpId, held: &[OpId], machine: &Machine, threads: u64) -> bool {
         let registers = registers_of_thread(machine, threads);
-        let words = |value: Value| {
-            let ty = self.kernel.ty(value);
-            match ty.element {
-                Element::Scalar(dtype) if ty.is_tensor() => {
-                    ty.elements().div_ceil(threads) * u64::from(dtype.bits()).div_ceil(32)
-                }
-                _ => 0,
-            }
-        };
+        let words = |value: Value| self.words(value, threads);
         let op = &self.kernel.ops[id];
         let mut kept: BTreeSet<Value> = op.results.iter().copied().collect();
         self.kernel.walk(&op.regions[0], &mut |_, op| {
@@ -322,6 +349,17 @@ impl<'a> Body<'a> {
             ahead <= registers_of_thread(machine, largest_block) || 4 * alone >= 3 * ahead
         };
         ahead <= registers && keeps_blocks
+    }
+
+    /// The registers that each of so many threads needs for a tensor's numbers, one in each.
+    fn words(&self, value: Value, threads: u64) -> u64 {
+        let ty = self.kernel.ty(value);
+        match ty.element {
+            Element::Scalar(dtype) if ty.is_tensor() => {
+                ty.elements().div_ceil(threads) * u64::from(dtype.bits()).div_ceil(32)
+            }
+            _ => 0,
+        }
     }
 
     /// Whether the ends of a loop come from the number of the block.

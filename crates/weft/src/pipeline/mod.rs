@@ -28,7 +28,8 @@
 //! from the loop's own values alone, it is no narrower than the smallest copy that is worth it (4 bytes a
 //! thread; 16 on AMD's machines), and
 //! nothing in the loop may write to the argument that it reads, or wait for other blocks. Other loads of a loop that has such loads, of a few
-//! numbers, go to registers one round ahead.
+//! numbers, go to registers one round ahead; so do, on machines that do not copy what a product needs past the registers,
+//! the loads of its factors.
 //!
 //! So do all loads of a loop without products whose rounds wait for other threads, or go on from what the one before made
 //! of loads and store it, if registers have room. They pass what the loop stores through other arguments. Should these
@@ -53,9 +54,8 @@ use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
 use weft_layout::machine::{Isa, Machine};
 
-/// The kernel with its loads that feed matrix products `stages - 1` rounds ahead; nothing where no loop
-/// has such loads, the machine has no asynchronous copies, or the program says itself where
-/// its tensors live.
+/// The kernel with its loads that feed matrix products `stages - 1` rounds ahead, or one round where registers hold
+/// them; nothing where no loop has such loads, or the program says itself where its tensors live.
 ///
 /// All buffers of a loop together take at most what a block of the machine may have; a loop whose
 /// buffers would take more gets fewer stages. Where warps multiply, whose products are over
@@ -69,7 +69,7 @@ pub fn run(
     warps: u32,
     stages: u32,
 ) -> Option<Kernel> {
-    if !has_copies(machine) || stages < 2 || kernel.is_encoded() {
+    if stages < 2 || kernel.is_encoded() {
         return None;
     }
     let loops = find::loops(kernel, facts, machine, warps);

@@ -9,7 +9,7 @@ use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
 use weft::pipeline;
-use weft::tile::{self, AsyncCopy, Kernel, LocalOp, OpKind, eval};
+use weft::tile::{self, AsyncCopy, Kernel, LocalOp, Op, OpKind, eval};
 use weft::ttir;
 use weft_layout::machine::Machine;
 
@@ -45,17 +45,20 @@ fn loops_that_run_ahead_mean_the_same() {
     for case in cases() {
         let module = ttir::parse(&text(case.file)).unwrap();
         let kernel = &module.kernels[0];
-        for stages in 2..=4 {
+        let ways = ["sm_80", "gfx942", "gfx950", "gfx1100"]
+            .into_iter()
+            .flat_map(|name| [2, 3, 4].map(|s| (name, s)));
+        for (name, stages) in ways {
             let facts = AxisFacts::of(kernel);
-            let Some(ahead) = pipeline::run(kernel, &facts, &machine("sm_80"), 4, stages) else {
+            let Some(ahead) = pipeline::run(kernel, &facts, &machine(name), 4, stages) else {
                 continue;
             };
             tile::verify(&ahead).unwrap();
             let ((memory, report), (wanted, before)) =
                 (evaluated(&case, &ahead), evaluated(&case, kernel));
-            assert_eq!(memory, wanted, "{} with {stages} stages", case.file);
+            assert_eq!(memory, wanted, "{} with {stages} stages for {name}", case.file);
             assert_eq!(report.findings, before.findings, "{}", case.file);
-            if stages == 3 {
+            if (name, stages) == ("sm_80", 3) {
                 pipelined += &format!("{} {}\n", case.file, copies(&ahead));
             }
         }
@@ -67,13 +70,38 @@ fn loops_that_run_ahead_mean_the_same() {
     .assert_eq(&pipelined);
 }
 
+/// Waves that do not copy past the registers keep the factors of the next round there, if they have so many.
 #[test]
-fn machines_without_copies_keep_their_loops() {
-    let module = ttir::parse(&text("examples/matmul")).unwrap();
-    let kernel = &module.kernels[0];
-    let facts = AxisFacts::of(kernel);
-    for (name, stages) in [("gfx942", 3), ("sm_80", 1)] {
-        assert!(pipeline::run(kernel, &facts, &machine(name), 4, stages).is_none());
+fn registers_hold_the_factors_of_machines_without_copies() {
+    let roomy = machine("gfx942");
+    let narrow = Machine { registers: 64 * 256, ..roomy.clone() };
+    for file in ["examples/matmul", "crates/weft/tests/kernels/matmul_f16"] {
+        let module = ttir::parse(&text(file)).unwrap();
+        let kernel = &module.kernels[0];
+        let facts = AxisFacts::of(kernel);
+        for (machine, stages) in [(&roomy, 1), (&narrow, 2)] {
+            assert!(pipeline::run(kernel, &facts, machine, 4, stages).is_none(), "{file}");
+        }
+        let once = pipeline::run(kernel, &facts, &roomy, 4, 2).unwrap();
+        let more = pipeline::run(kernel, &facts, &roomy, 4, 4).unwrap();
+        assert_eq!(once.to_string(), more.to_string(), "registers hold one round");
+        assert_eq!(copies(&once), 0);
+        let is_load = |op: &Op| matches!(op.kind, OpKind::Load(_));
+        let (mut inside, mut products) = (0, 0);
+        once.walk(&once.body, &mut |_, op| {
+            for region in op.regions.iter().filter(|_| op.kind == OpKind::For) {
+                once.walk(region, &mut |_, op| {
+                    inside += usize::from(is_load(op));
+                    let factors = op.operands.iter().take(2);
+                    let is_product = matches!(op.kind, OpKind::Dot(_));
+                    products += usize::from(is_product);
+                    // They were loaded in the round before.
+                    let carried = |factor| region.params.contains(factor);
+                    assert!(!is_product || factors.clone().all(carried), "{file}");
+                });
+            }
+        });
+        assert_eq!((inside, products), (2, 1), "{file}");
     }
 }
 

@@ -18,7 +18,7 @@ use super::writer::{Writer, put};
 use crate::emit::Unsupported;
 use crate::emit::hip::{Generation, Target};
 use crate::lane::effects::Latency;
-use crate::lane::{AsyncCopy, InstData, Operand, Space};
+use crate::lane::{AsyncCopy, InstData, Operand, Space, Value};
 
 /// The end of an instruction's name for so many bytes of a lane, where there is such an instruction.
 fn ending(target: &Target, bytes: u32) -> Option<&'static str> {
@@ -73,8 +73,7 @@ fn begin(w: &mut Writer<'_>, (bytes, offset): (u32, i32), ending: &str, inst: &I
             w.instructions.insert(function.clone(), by_address(&function, bytes, ending));
             match filled {
                 Some(filled) => {
-                    w.need(Helper::Word4);
-                    w.instructions.insert("a_zeros".into(), ZEROS.into());
+                    need_zeros(w);
                     format!("{function}({place}, lane, {filled} ? {source} : zeros_at())")
                 }
                 None => format!("{function}({place}, lane, {source})"),
@@ -88,6 +87,28 @@ fn begin(w: &mut Writer<'_>, (bytes, offset): (u32, i32), ending: &str, inst: &I
         }
         None => put!(w, "{call}"),
     }
+}
+
+/// Asks for [`ZEROS`].
+fn need_zeros(w: &mut Writer<'_>) {
+    w.need(Helper::Word4);
+    w.instructions.insert("a_zeros".into(), ZEROS.into());
+}
+
+/// The pointer to what is at an address where that is allowed, else to zeros. A branch around a load hides from the
+/// compiler how many are under way: what was loaded before then waits for all of them.
+pub(super) fn else_zeros(
+    w: &mut Writer<'_>,
+    ty: &str,
+    allowed: Value,
+    address: Value,
+    offset: i32,
+) -> String {
+    need_zeros(w);
+    w.need(Helper::Global);
+    let [allowed, address] = [allowed, address].map(|value| w.spelled(value));
+    let offset = if offset == 0 { String::new() } else { format!(" + {offset}") };
+    format!("global<{ty}>({allowed} ? {address}{offset} : zeros_at())")
 }
 
 const ZEROS: &str = "\

@@ -147,7 +147,13 @@ pub(super) fn load(
     let alone = count == 1 && way == Way::Plain && access.form == Moved::Vector;
     let moved = moved_as(w, &own, bytes, alone).to_owned();
     let volatile = way == Way::Volatile;
-    let pointer = pointer(w, space, &moved, roles.address, access.offset, volatile);
+    let zeros = roles.values.iter().all(|&value| w.constant(value) == Some(0));
+    let plain = way == Way::Plain && access.form == Moved::Vector && space == Space::Global;
+    let without_branch = roles.predicate.filter(|_| plain && zeros && !w.dialect.is_cuda());
+    let pointer = match without_branch {
+        Some(allowed) => direct::else_zeros(w, &moved, allowed, roles.address, access.offset),
+        None => pointer(w, space, &moved, roles.address, access.offset, volatile),
+    };
     let read = match (way, w.dialect) {
         _ if access.form != Moved::Vector => {
             let name = matrices(w, access, true, bytes)?;
@@ -163,14 +169,14 @@ pub(super) fn load(
     };
     let read = if moved == own { read } else { as_bits(w, &own, &read) };
     let name = w.named(*first);
-    match roles.predicate {
+    match roles.predicate.filter(|_| without_branch.is_none()) {
         None => put!(w, "const {own} {name} = {read}"),
         Some(predicate) => {
             let others: Vec<String> = roles.values.iter().map(|&value| w.spelled(value)).collect();
             let others = others.join(", ");
             if count == 1 {
                 put!(w, "{own} {name} = {others}");
-            } else if roles.values.iter().all(|&value| w.constant(value) == Some(0)) {
+            } else if zeros {
                 put!(w, "{own} {name} = {{}}");
             } else {
                 put!(w, "{own} {name} = {{{{{others}}}}}");

@@ -422,20 +422,20 @@ __device__ __forceinline__ float from_eighth(u8 x, u32 mantissa, float scale, u3
 // The nearest float of eight bits, or the next one toward zero; beyond the largest number, that.
 __device__ __forceinline__ u8 to_eighth(
     float x, u32 mantissa, u32 bias, u32 largest, float most, bool toward_zero) {
-  if (x != x) return largest == 0x7f ? 0x80 : 0x7f;
   const u32 word = bits<u32>(x), end = bits<u32>(most);
   const u32 magnitude = (word & 0x7fffffff) < end ? word & 0x7fffffff : end;
   const u32 exponent = magnitude >> 23, least = 128 - bias;
-  const u32 shift = 23 - mantissa + (exponent < least ? least - exponent : 0);
-  if (shift > 24) return largest == 0x7f ? 0 : u8(word >> 24 & 0x80);
+  const u32 wanted = 23 - mantissa + (exponent < least ? least - exponent : 0);
+  // Of 24 bits that are shifted by 25 nothing is left, and less than half.
+  const u32 shift = wanted < 25 ? wanted : 25;
   // Of a subnormal number the hidden bit counts; a carry goes into the exponent.
   const u32 number = exponent < least ? (magnitude & 0x7fffff) | 0x800000
                                       : magnitude - ((127 - bias) << 23);
   const u32 rest = number & ((1u << shift) - 1), half = 1u << (shift - 1);
-  u32 result = number >> shift;
-  if (!toward_zero && (rest > half || (rest == half && (result & 1) != 0))) ++result;
-  if (largest == 0x7f && result == 0) return 0;
-  return u8((word >> 24 & 0x80) | result);
+  const u32 cut = number >> shift;
+  const u32 result = cut + u32(!toward_zero & ((rest > half) | ((rest == half) & (cut & 1))));
+  const u32 sign = (largest == 0x7f) & (result == 0) ? 0 : word >> 24 & 0x80;
+  return x != x ? (largest == 0x7f ? 0x80 : 0x7f) : u8(sign | result);
 }
 ",
         _ => "",
