@@ -2,7 +2,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm, clippy::match_wildcard_for_single_variants)]
 
-use super::effects::{Effects, Fence, Latency, Participants};
+use super::effects::{Effects, Extent, Fence, Latency, Participants, Spaces};
 use super::family::{Differs, Family, Operands, Text, Told};
 use super::{BarrierScope, Builder, Op};
 use crate::atomic::{Order, Scope};
@@ -28,6 +28,10 @@ pub enum SyncOp {
     /// What the thread wrote to shared memory before, or learned of at a barrier, is what products begun after
     /// see.
     ProxyFence,
+    /// Waits until the grids that this one depends on have ended, and sees what they wrote.
+    GridWait,
+    /// Lets grids that depend on this one begin when all of its blocks have come here or ended.
+    GridLaunch,
 }
 
 /// An arrival at one of the block's barriers: `barrier.cta` of the PTX ISA. When as many warps have arrived as
@@ -52,7 +56,11 @@ impl SyncOp {
     pub(super) fn fits(self, warps: u32) -> bool {
         match self {
             Self::Named(barrier) => barrier.warps <= warps,
-            Self::Barrier(_) | Self::Fence { .. } | Self::ProxyFence => true,
+            Self::Barrier(_)
+            | Self::Fence { .. }
+            | Self::ProxyFence
+            | Self::GridWait
+            | Self::GridLaunch => true,
         }
     }
 }
@@ -68,6 +76,16 @@ impl Builder {
         self.emit(Op::Sync(SyncOp::ProxyFence), smallvec![], &[]);
     }
 
+    /// Waits for the grids that this one depends on.
+    pub fn grid_wait(&mut self) {
+        self.emit(Op::Sync(SyncOp::GridWait), smallvec![], &[]);
+    }
+
+    /// Lets the grids that depend on this one begin.
+    pub fn grid_launch(&mut self) {
+        self.emit(Op::Sync(SyncOp::GridLaunch), smallvec![], &[]);
+    }
+
     /// A barrier, at which all threads of the scope wait for one another.
     pub fn barrier(&mut self, scope: BarrierScope) {
         self.emit(Op::Sync(SyncOp::Barrier(scope)), smallvec![], &[]);
@@ -81,6 +99,8 @@ impl Family for SyncOp {
         Self::Named(NamedBarrier { name: 1, warps: 1, waits: true }),
         Self::Named(NamedBarrier { name: 1, warps: 1, waits: false }),
         Self::ProxyFence,
+        Self::GridWait,
+        Self::GridLaunch,
         Self::Fence { order: Order::AcqRel, scope: Scope::Gpu },
     ];
 
@@ -103,6 +123,17 @@ impl Family for SyncOp {
                 Effects { fence: Fence::Atomic(order, scope), latency: Latency::Wait, ..none }
             }
             Self::ProxyFence => Effects { fence: Fence::Proxy, latency: Latency::Wait, ..none },
+            // Other grids write what they like until then.
+            Self::GridWait => Effects {
+                reads: Spaces::GLOBAL,
+                writes: Spaces::GLOBAL,
+                extent: Extent::Anywhere,
+                fence: Fence::Unknown,
+                visible: true,
+                latency: Latency::Wait,
+                ..none
+            },
+            Self::GridLaunch => Effects { visible: true, ..none },
         }
     }
 
@@ -115,7 +146,11 @@ impl Family for SyncOp {
             Self::Named(NamedBarrier { name, warps, waits: _ }) => {
                 (1..NamedBarrier::COUNT).contains(name) && *warps >= 1
             }
-            Self::Barrier(_) | Self::Fence { .. } | Self::ProxyFence => true,
+            Self::Barrier(_)
+            | Self::Fence { .. }
+            | Self::ProxyFence
+            | Self::GridWait
+            | Self::GridLaunch => true,
         };
         fits && values.is_empty() && results.is_empty()
     }
@@ -138,6 +173,8 @@ impl Family for SyncOp {
                 text.choice("SCOPE", scope)
             }
             Self::ProxyFence => text.word("fence.proxy"),
+            Self::GridWait => text.word("grid.wait"),
+            Self::GridLaunch => text.word("grid.launch"),
         }
     }
 }

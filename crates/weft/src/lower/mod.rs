@@ -292,6 +292,14 @@ impl Lowerer<'_> {
                 self.build.barrier(BarrierScope::Block);
                 Ok(())
             }
+            OpKind::GridWait => {
+                self.build.grid_wait();
+                Ok(())
+            }
+            OpKind::GridLaunch => {
+                self.build.grid_launch();
+                Ok(())
+            }
             OpKind::Transfer(what) => self.transfer(id, op, *what),
             OpKind::Descriptor(DescriptorOp::Make { nan }) => {
                 self.make_map(op, *nan);

@@ -634,6 +634,8 @@ impl Compiler<'_> {
             }
             SyncOp::Fence { order, scope } => self.act(Act::Fence { order, scope }),
             SyncOp::ProxyFence => self.act(Act::ProxyFence),
+            // A run is of one grid.
+            SyncOp::GridWait | SyncOp::GridLaunch => {}
         }
     }
 

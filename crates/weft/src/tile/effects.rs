@@ -207,6 +207,15 @@ impl OpKind {
             OpKind::Local(op) => op.effects(),
             OpKind::AsyncCopy(op) => op.effects(),
             OpKind::Barrier => Effects { fence: Fence::Barrier, ..none },
+            // Other grids write what they like until then.
+            OpKind::GridWait => Effects {
+                global: Touch::BOTH,
+                extent: Extent::Anywhere,
+                fence: Fence::Unknown,
+                visible: true,
+                ..none
+            },
+            OpKind::GridLaunch => Effects { visible: true, ..none },
             OpKind::Print { prefix: _, hex: _, signed: _ } | OpKind::Assert { message: _ } => {
                 Effects { visible: true, ..none }
             }

@@ -319,6 +319,14 @@ pub enum OpKind {
     /// No thread of the block goes on before all have come, and each then sees what the others wrote.
     /// `() -> ()`.
     Barrier,
+    /// Goes on when the grids that this one depends on have ended, and sees what they wrote (programmatic dependent
+    /// launch: `griddepcontrol.wait` of the PTX ISA). A grid that is launched otherwise does not begin before.
+    /// `() -> ()`.
+    GridWait,
+    /// Lets grids that depend on this one begin when all of its blocks have come here or ended
+    /// (`griddepcontrol.launch_dependents`); they see what it wrote only behind their [`GridWait`](OpKind::GridWait).
+    /// `() -> ()`.
+    GridLaunch,
     /// `(N values)`: prints a line for each element of each operand; of none, one line.
     Print {
         /// What stands before each value.
@@ -432,6 +440,8 @@ impl OpKind {
             OpKind::Local(op) => op.name().into(),
             OpKind::AsyncCopy(op) => op.name().into(),
             OpKind::Barrier => "barrier".into(),
+            OpKind::GridWait => "wait for other grids".into(),
+            OpKind::GridLaunch => "launch of dependent grids".into(),
             OpKind::Print { .. } => "print".into(),
             OpKind::Assert { .. } => "assert".into(),
             OpKind::InlineAsm(_) => "inline assembly".into(),

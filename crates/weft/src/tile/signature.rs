@@ -50,7 +50,7 @@ pub(super) fn check(
         | OpKind::Histogram => combined(kind, operands, results),
         OpKind::Local(op) => op.rule(operands, results),
         OpKind::AsyncCopy(op) => op.rule(operands, results),
-        OpKind::Barrier => {
+        OpKind::Barrier | OpKind::GridWait | OpKind::GridLaunch => {
             (operands.is_empty() && results.is_empty(), "takes nothing and gives nothing")
         }
         OpKind::Print { signed, .. } => (

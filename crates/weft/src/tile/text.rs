@@ -350,6 +350,8 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             OpKind::Local(_) | OpKind::AsyncCopy(_) => self.formed(op),
             OpKind::Transfer(what) => self.transfer(*what, op),
             OpKind::Barrier => self.f.write_str("ttg.barrier all"),
+            OpKind::GridWait => self.f.write_str("tt.grid_dependency_wait"),
+            OpKind::GridLaunch => self.f.write_str("tt.grid_dependency_launch_dependents"),
             OpKind::Condition => {
                 let (condition, values) = operands.split_at(operands.len().min(1));
                 self.f.write_str("scf.condition(")?;

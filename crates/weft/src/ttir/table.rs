@@ -153,6 +153,8 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.extern_elementwise", Types::Function, (1, 4), Domain::Any,  With(external)),
     ("ttg.barrier",         Types::Operands, (0, 0),   Domain::Any,    With(barrier)),
     ("gpu.barrier",         Types::Operands, (0, 0),   Domain::Any,    Fixed(Do(OpKind::Barrier))),
+    ("tt.grid_dependency_wait", Types::Operands, (0, 0), Domain::Any, Fixed(Do(OpKind::GridWait))),
+    ("tt.grid_dependency_launch_dependents", Types::Operands, (0, 0), Domain::Any, Fixed(Do(OpKind::GridLaunch))),
     ("tt.return",           Types::Operands, ANY,      Domain::Any,    Fixed(Action::Return)),
     ("tt.reduce.return",    Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),
     ("tt.scan.return",      Types::Operands, ANY,      Domain::Any,    Fixed(Do(OpKind::Yield))),

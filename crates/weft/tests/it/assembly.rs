@@ -252,12 +252,47 @@ fn what_is_not_read_has_no_meaning_here_and_says_why() {
         ("mov.b32 $0, {{{a}}};", three, "`{{a}}` is no operand that is understood"),
         ("@p", three, "nothing that it guards"),
         ("mov.b32 $0, $1;", "=r,r", "the constraints `=r,r` are for 2"),
-        ("mov.b32 $0, $1;", "=q,r,r,r", "is none of r, f, l and d"),
+        ("mov.b32 $0, $1;", "=q,r,r,r", "is none of r, f, h, n, l and d"),
         ("mov.b32 $0, $1;", "=r,l,r,r", "another width"),
+        ("mov.u32 $0, %laneid;", "=h,r,r,r", "handed on has no operands of constraint `=h`"),
+        ("mov.u32 $0, %laneid;", "=r,r,n,r", "handed on has no operands of constraint `n`"),
     ] {
         let message = refused(asm, constraints);
         assert!(message.contains(says), "{asm}: {message}");
     }
+}
+
+/// Halves of a word come in registers of 16 bits, and tables of logic as constants: weights of four bits become f16 so.
+#[test]
+fn halves_and_constants_are_read() {
+    let (n, asm) = (COUNT, "{ .reg .b32 t; lop3.b32 t, $2, $3, $4, $5; mov.b32 {$0, $1}, t; }");
+    let t = |element: &str| format!("tensor<{n}x{element}>");
+    let (words, halves) = (t("i32"), t("i16"));
+    let text = format!(
+        "tt.func public @k(%a: !tt.ptr<i32>, %b: !tt.ptr<i32>, %c: !tt.ptr<i32>, %out: !tt.ptr<i32>) {{
+  %r = tt.make_range {{end = {n} : i32, start = 0 : i32}} : {words}
+  %mask = arith.constant dense<983055> : {words}
+  %magic = arith.constant dense<1677747200> : {words}
+  %table = arith.constant dense<234> : {words}
+  %as = tt.splat %a : !tt.ptr<i32> -> {0}
+  %ap = tt.addptr %as, %r : {0}, {words}
+  %av = tt.load %ap : {0}
+  %h:2 = tt.elementwise_inline_asm \"{asm}\" {{constraints = \"=h,=h,r,n,n,n\", packed_element = 1 : i32, pure = true}} %av, %mask, %magic, %table : {words}, {words}, {words}, {words} -> {halves}, {halves}
+  %low = arith.extui %h#0 : {halves} to {words}
+  %high = arith.extui %h#1 : {halves} to {words}
+  %sixteen = arith.constant dense<16> : {words}
+  %up = arith.shli %high, %sixteen : {words}
+  %both = arith.ori %up, %low : {words}
+  %os = tt.splat %out : !tt.ptr<i32> -> {0}
+  %op = tt.addptr %os, %r : {0}, {words}
+  tt.store %op, %both : {0}
+  tt.return
+}}",
+        t("!tt.ptr<i32>")
+    );
+    let words: Vec<u32> = (0..COUNT as u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+    let expected: Vec<u32> = words.iter().map(|word| word & 0x000f_000f | 0x6400_6400).collect();
+    assert_eq!(evaluated(&text, [&words, &[0; COUNT], &[0; COUNT]]), expected);
 }
 
 #[test]

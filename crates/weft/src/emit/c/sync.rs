@@ -6,7 +6,7 @@ use super::warpgroup;
 use super::writer::{Writer, put};
 use crate::atomic::{Order, Scope};
 use crate::emit::Unsupported;
-use crate::emit::ptx::sync::named;
+use crate::emit::ptx::sync::{GRID_LAUNCH, GRID_WAIT, named};
 use crate::lane::{BarrierScope, SyncOp};
 
 pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) -> Result<(), Unsupported> {
@@ -21,9 +21,20 @@ pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) -> Result<(), Unsupported> {
         }
         SyncOp::Named(_) => return Err(w.only_in_ptx()),
         SyncOp::Fence { order, scope } => fence(w, order, scope),
+        SyncOp::GridWait => dependency(w, GRID_WAIT),
+        SyncOp::GridLaunch => dependency(w, GRID_LAUNCH),
         SyncOp::ProxyFence => warpgroup::instruction(w, "fence.proxy.async.shared::cta")?,
     }
     Ok(())
+}
+
+/// What grids of one stream tell each other; on GPUs where they run one after another there is nothing to say.
+fn dependency(w: &mut Writer<'_>, instruction: &str) {
+    if let Dialect::Cuda(target) = w.dialect
+        && target.capability >= 90
+    {
+        put!(w, "asm volatile(\"{instruction};\" ::: \"memory\")");
+    }
 }
 
 /// A fence beside relaxed atomics.

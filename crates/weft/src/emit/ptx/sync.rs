@@ -11,6 +11,18 @@ pub(super) fn sync(w: &mut Writer<'_>, op: SyncOp) {
         // One kind serves all orders.
         SyncOp::Fence { order: _, scope } => put!(w, "fence.acq_rel.{scope}"),
         SyncOp::ProxyFence => put!(w, "fence.proxy.async.shared::cta"),
+        SyncOp::GridWait => dependency(w, GRID_WAIT),
+        SyncOp::GridLaunch => dependency(w, GRID_LAUNCH),
+    }
+}
+
+pub(in crate::emit) const GRID_WAIT: &str = "griddepcontrol.wait";
+pub(in crate::emit) const GRID_LAUNCH: &str = "griddepcontrol.launch_dependents";
+
+/// Before compute capability 9.0 grids of one stream run one after another, and there is nothing to say.
+fn dependency(w: &mut Writer<'_>, instruction: &str) {
+    if w.target.capability >= 90 {
+        put!(w, "{instruction}");
     }
 }
 

@@ -169,6 +169,8 @@ impl<'k> Instance<'k> {
             }
             // Operations on whole tensors are over before the next begins.
             OpKind::Barrier => {}
+            // A run is of one grid.
+            OpKind::GridWait | OpKind::GridLaunch => {}
             OpKind::InlineAsm(asm) => {
                 return Err(format!("its meaning is known to a GPU only: {}", asm.reason));
             }

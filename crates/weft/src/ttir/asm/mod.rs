@@ -178,6 +178,13 @@ impl Rewriter<'_, '_, '_> {
                 // What was written so far is forgotten, and the text handed on.
                 self.out.truncate(before);
                 self.builder.names.leave(names);
+                if let Some(letter) =
+                    constraints(&asm.constraints).find(|&letter| !is_handed_on(letter))
+                {
+                    return self.refuse(format!(
+                        "assembly that is handed on has no operands of constraint `{letter}`, and {reason}"
+                    ));
+                }
                 self.handed_on(asm, &inputs, &widths[..outputs as usize], &run, reason)
             }
         };
@@ -333,24 +340,35 @@ fn integer_of(bits: u64) -> DType {
     }
 }
 
+/// The constraints of a text, each of an output with its `=`.
+fn constraints(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|constraint| !constraint.is_empty())
+}
+
+/// Whether the registers of a constraint are such as a text that is not read is given.
+fn is_handed_on(constraint: &str) -> bool {
+    ["r", "f", "l", "d"].contains(&constraint.trim_start_matches('='))
+}
+
 /// The width of each operand, outputs first, as an integer type.
-fn widths(constraints: &str, outputs: usize, inputs: usize) -> Result<Vec<DType>, String> {
-    let all: Vec<&str> = constraints.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
+fn widths(text: &str, outputs: usize, inputs: usize) -> Result<Vec<DType>, String> {
+    let all: Vec<&str> = constraints(text).collect();
     let of = |(index, constraint): (usize, &&str)| {
         let letter = match constraint.strip_prefix('=') {
             Some(letter) if index < outputs => letter,
             None if index >= outputs => constraint,
-            _ => return Err(format!("the constraints `{constraints}` name outputs, then inputs")),
+            _ => return Err(format!("the constraints `{text}` name outputs, then inputs")),
         };
         match letter {
-            "r" | "f" => Ok(DType::I32),
+            // Half a word is the lower half of one, and a constant is read where it stands.
+            "r" | "f" | "h" | "n" => Ok(DType::I32),
             "l" | "d" => Ok(DType::I64),
-            _ => Err(format!("the constraint `{constraint}` is none of r, f, l and d")),
+            _ => Err(format!("the constraint `{constraint}` is none of r, f, h, n, l and d")),
         }
     };
     if all.len() != outputs + inputs {
         return Err(format!(
-            "the constraints `{constraints}` are for {}, and there are {outputs} outputs and {inputs} \
+            "the constraints `{text}` are for {}, and there are {outputs} outputs and {inputs} \
              inputs in registers",
             all.len()
         ));

@@ -4,6 +4,7 @@
 //! What is read here means what the PTX ISA says, except that the approximate functions of f32
 //! (`ex2.approx` and the like) are those of the tile program, and keep subnormals.
 
+use super::super::build::UNUSED;
 use super::super::rewrite::Rewriter;
 use super::convert::{compare, directed};
 use super::read::{Instruction, Operand, read};
@@ -40,10 +41,16 @@ pub(super) fn run(
     for instruction in &assembly.instructions {
         writer.instruction(instruction)?;
     }
-    let outputs = writer.slots.into_iter().take(outputs).enumerate();
-    outputs
-        .map(|(index, (_, value))| value.ok_or_else(|| format!("`${index}` is not written")))
-        .collect()
+    let outputs: Vec<(DType, Option<Value>)> = writer.slots.drain(..outputs).collect();
+    // Triton gives what only orders grids a result, which nothing writes.
+    let of_grids = !assembly.instructions.is_empty()
+        && assembly.instructions.iter().all(|one| grid_order(one).is_some());
+    let written = |(index, (dtype, value)): (usize, (DType, Option<Value>))| match value {
+        Some(value) => Ok(value),
+        None if of_grids => Ok(writer.constant(dtype, 0)),
+        None => Err(format!("`${index}` is not written")),
+    };
+    outputs.into_iter().enumerate().map(written).collect()
 }
 
 /// What an instruction takes its operands for.
@@ -85,6 +92,16 @@ pub(super) fn typed(word: &str) -> Option<(Kind, DType)> {
             (kind, dtype)
         }
     })
+}
+
+/// What an instruction says to grids that depend on each other, if it is of those that do.
+fn grid_order(instruction: &Instruction) -> Option<OpKind> {
+    let Instruction { guard: None, words, operands } = instruction else { return None };
+    match (words.join(".").as_str(), &operands[..]) {
+        ("griddepcontrol.wait", []) => Some(OpKind::GridWait),
+        ("griddepcontrol.launch_dependents", []) => Some(OpKind::GridLaunch),
+        _ => None,
+    }
 }
 
 /// The integer type of the same width.
@@ -201,6 +218,10 @@ impl Writer<'_, '_, '_, '_> {
 
     fn instruction(&mut self, instruction: &Instruction) -> Done<()> {
         let Instruction { guard, words, operands } = instruction;
+        if let Some(kind) = grid_order(instruction) {
+            self.rewriter.several(kind, &[], (UNUSED, &[]));
+            return Ok(());
+        }
         let Some((destination, sources)) = operands.split_first() else {
             return Err(format!("`{}` is not read", words.join(".")));
         };

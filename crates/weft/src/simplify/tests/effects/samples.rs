@@ -114,6 +114,8 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("product wait for older", Op::Warpgroup(WarpgroupOp::Wait { pending: 1 })),
         ("fence", Op::Sync(SyncOp::Fence { order: Order::AcqRel, scope: Scope::Gpu })),
         ("proxy fence", Op::Sync(SyncOp::ProxyFence)),
+        ("grid wait", Op::Sync(SyncOp::GridWait)),
+        ("grid launch", Op::Sync(SyncOp::GridLaunch)),
         ("named barrier", Op::Sync(SyncOp::Named(NamedBarrier { name: 1, warps: 2, waits: true }))),
         (
             "named arrival",
