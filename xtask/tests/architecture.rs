@@ -502,7 +502,7 @@ fn with_effects(table: &str, of: &str) -> BTreeSet<String> {
 }
 
 /// The operations that a file names all the same, because it writes or rewrites them.
-const REWRITES: [(&str, &[&str], &str); 13] = [
+const REWRITES: [(&str, &[&str], &str); 14] = [
     ("weft/src/fuse.rs", &["Reduce"], "gives sums along an axis their products unrounded"),
     ("simplify/barriers.rs", &["Sync"], "puts barriers there"),
     ("simplify/pack.rs", &["Sync"], "puts barriers there"),
@@ -529,6 +529,7 @@ const REWRITES: [(&str, &[&str], &str); 13] = [
         "delays products by an iteration, with the views of their factors",
     ),
     ("pipeline/ahead.rs", &["AsyncCopy", "Load", "Local"], "writes loads as copies into buffers"),
+    ("pipeline/grids.rs", &["GridWait"], "moves waits for other grids in front of loops"),
     ("pipeline/blocks.rs", &["Transfer"], "writes loads of blocks as copies into buffers"),
     ("pipeline/direct.rs", &["Local", "Transfer"], "writes loads of blocks as copies into memory"),
     (

@@ -2,6 +2,7 @@
 
 use super::behind::{Behind, put_off};
 use super::find::{Loop, Stream, is_block, is_of_warpgroups, looks};
+use super::reach::base;
 use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -40,13 +41,13 @@ impl Round {
     }
 }
 
-/// Whether loads that are ahead have to be done again, by what the round before has stored.
+/// Whether loads that are ahead have to be done again, for what the round before has stored.
 #[derive(Clone, Default)]
 struct Met {
-    /// Whether one of them begins where one of the stores did.
-    any: Option<Value>,
-    /// For each of them whether that says it, and where else elements meet.
-    loads: Vec<(bool, Option<Value>)>,
+    /// Whether one of them begins where one of the stores did, or some may lie where stores do.
+    again: Option<Value>,
+    /// Which of them are done again then.
+    loads: Vec<bool>,
 }
 
 /// The same in the round after it, and what the loop carries for it.
@@ -60,21 +61,20 @@ struct MetBefore {
 }
 
 impl Met {
-    /// Hands it over to the next round.
+    /// Hands it over to the next round. In front of the first one no round has stored anything, but what may lie where
+    /// stores do has not been loaded.
     fn carried(self, writer: &mut Prefetcher<'_>) -> MetBefore {
         let mut before = MetBefore::default();
-        let mut carry = |value: Value| {
-            before.leaving.push(value);
-            before.initial.push(writer.filled(value, 0));
-            before.results.push(writer.like(value));
-            let entering = writer.like(value);
+        let again = self.again.map(|again| {
+            let first = writer.meet.unwrap_or_else(|| writer.filled(again, 0));
+            before.leaving.push(again);
+            before.initial.push(first);
+            before.results.push(writer.like(again));
+            let entering = writer.like(again);
             before.entering.push(entering);
             entering
-        };
-        let any = self.any.map(&mut carry);
-        let loads = self.loads.into_iter();
-        let loads = loads.map(|(by_base, apart)| (by_base, apart.map(&mut carry))).collect();
-        before.met = Met { any, loads };
+        });
+        before.met = Met { again: again.or(writer.meet), ..self };
         before
     }
 }
@@ -82,42 +82,22 @@ impl Met {
 impl MetBefore {
     /// Lets a round use what has been loaded for it, and load again what that says.
     fn take_held(&self, kernel: &mut Kernel, body: &mut Region, held: &[(OpId, Value)]) {
-        let mut by_base = Vec::new();
-        for (&(load, held), (in_branch, apart)) in held.iter().zip(&self.met.loads) {
+        let mut done_again = Vec::new();
+        for (&(load, held), &again) in held.iter().zip(&self.met.loads) {
             let loaded = kernel.ops[load].results[0];
-            let mut other = held;
-            if *in_branch {
-                other = kernel.values.push(kernel.values[held].clone());
-                by_base.push((load, held, other));
-            }
-            match *apart {
-                Some(again) => load_again(kernel, body, load, again, other),
-                None => replace(kernel, body, loaded, other),
-            }
-            if apart.is_none() && !in_branch {
+            if again {
+                let other = kernel.values.push(kernel.values[held].clone());
+                done_again.push((load, held, other));
+                replace(kernel, body, loaded, other);
+            } else {
+                replace(kernel, body, loaded, held);
                 body.ops.retain(|&id| id != load);
             }
         }
-        if let Some(any) = self.met.any {
-            branch(kernel, body, any, &by_base);
+        if let Some(again) = self.met.again.filter(|_| !done_again.is_empty()) {
+            branch(kernel, body, again, &done_again);
         }
     }
-}
-
-/// Does a load again where some truths say so, and takes another value elsewhere.
-fn load_again(kernel: &mut Kernel, body: &mut Region, load: OpId, again: Value, other: Value) {
-    let place = kernel.ops[load].clone();
-    let mut mask = again;
-    if let Some(&own) = place.operands.get(1) {
-        let both = kernel.values.push(ValueData::new(kernel.ty(again).clone(), None));
-        let kind = OpKind::Binary(Binary::And);
-        let op = Op { kind, operands: vec![own, again], results: vec![both], ..place.clone() };
-        let and = kernel.ops.push(op);
-        let at = body.ops.iter().position(|&id| id == load).unwrap_or(0);
-        body.ops.insert(at, and);
-        mask = both;
-    }
-    kernel.ops[load].operands = vec![place.operands[0], mask, other];
 }
 
 /// Does loads again if a condition holds: in one branch where the last of them stands, with what is made of the others
@@ -184,6 +164,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
     let slots: Vec<Value> = (0..stages).map(|slot| writer.slot(slot)).collect();
     writer.open_mbarriers(apart);
     let parities = writer.parities();
+    writer.look_around();
     let mut rounds: Vec<Round> =
         found.streams.iter().map(|stream| writer.first_round(stream)).collect();
     for place in 0..stages as usize - 1 {
@@ -418,6 +399,9 @@ pub(super) struct Prefetcher<'a> {
     list: Vec<OpId>,
     /// The loads into registers.
     loaded: Vec<OpId>,
+    /// Whether they lie apart from what the loop stores, and whether not: then none is ahead.
+    apart: Option<Value>,
+    meet: Option<Value>,
 }
 
 impl<'a> Prefetcher<'a> {
@@ -442,6 +426,8 @@ impl<'a> Prefetcher<'a> {
             place,
             list,
             loaded: Vec::new(),
+            apart: None,
+            meet: None,
         };
         for stream in &found.streams {
             for &load in &stream.loads {
@@ -570,6 +556,7 @@ impl<'a> Prefetcher<'a> {
         let initial = &self.kernel.ops[self.found.op].operands[3..];
         let carried = stream.carried.iter().map(|&index| initial[index]).collect();
         let exists = self.truth(OpKind::Compare(Compare::Slt), &[low, high]);
+        let exists = self.joined(Binary::And, self.apart, exists);
         Round { counter: low, exists, carried, held: Vec::new() }
     }
 
@@ -680,38 +667,33 @@ impl<'a> Prefetcher<'a> {
         held
     }
 
-    /// Which of the loads of the next round this one has stored to since, through another argument that leads to the
-    /// same memory: as between the threads of a block, an element of one tensor can meet that in its place of another
-    /// and no other.
+    /// Which of the loads of the next round may be of what this one has stored since, through another argument that
+    /// leads to the same memory: as between the threads of a block, an element of one tensor can meet that in its place
+    /// of another and no other.
     fn met(&mut self) -> Met {
-        let (mut met, mut any) = (Met::default(), None);
+        let (mut met, mut again) = (Met::default(), None);
         for load in core::mem::take(&mut self.loaded) {
             self.place = load;
             let pointers = self.kernel.ops[load].operands[0];
-            let (mut by_base, mut apart) = (None, None);
+            let (mut meets, mut by_base) = (false, None);
             for stored in self.stored_beside(pointers) {
-                let bases = self.base(pointers).zip(self.base(stored));
-                match bases.filter(|((_, offsets), (_, others))| offsets == others) {
-                    Some(((base, _), (other, _))) => {
-                        let same = self.same(base, other);
-                        by_base = Some(self.either(by_base, same));
-                    }
-                    None => {
-                        let same = self.same(pointers, stored);
-                        apart = Some(self.either(apart, same));
-                    }
+                meets = true;
+                let bases = base(self.kernel, pointers).zip(base(self.kernel, stored));
+                let alike = bases.filter(|((_, offsets), (_, others))| offsets == others);
+                debug_assert!(
+                    alike.is_some() || self.meet.is_some(),
+                    "somebody asks whether they meet"
+                );
+                if let Some(((one, _), (other, _))) = alike {
+                    let same = self.same(one, other);
+                    by_base = Some(self.joined(Binary::Or, by_base, same));
                 }
             }
-            if let (Some(same), Some(elements)) = (by_base, apart) {
-                let truths = self.kernel.ty(elements).clone();
-                let same = self.emit(OpKind::Splat, &[same], truths);
-                (by_base, apart) = (None, Some(self.either(apart, same)));
-            }
-            met.loads.push((by_base.is_some(), apart));
-            any = by_base.map(|same| self.either(any, same)).or(any);
+            met.loads.push(meets);
+            again = by_base.map(|same| self.joined(Binary::Or, again, same)).or(again);
         }
         self.place = self.found.op;
-        met.any = any;
+        met.again = again.map(|again| self.joined(Binary::Or, self.meet, again));
         met
     }
 
@@ -722,44 +704,36 @@ impl<'a> Prefetcher<'a> {
         stores.filter(|&stored| shape(stored) == shape(pointers)).collect()
     }
 
-    fn either(&mut self, any: Option<Value>, also: Value) -> Value {
-        let truths = self.kernel.ty(also).clone();
-        any.map_or(also, |any| self.emit(OpKind::Binary(Binary::Or), &[any, also], truths))
-    }
-
-    /// The one pointer from which those of a tensor lead on, and how far, in the order of the values that say so.
-    fn base(&self, pointers: Value) -> Option<(Value, Vec<Value>)> {
-        let (mut at, mut offsets) = (pointers, Vec::new());
-        loop {
-            if !self.kernel.ty(at).is_tensor() {
-                break;
-            }
-            let defines = |op: &&Op| op.results.contains(&at);
-            let op = self.kernel.ops.values().find(defines)?;
-            match (&op.kind, &op.operands[..]) {
-                (OpKind::AddPtr, &[from, offset]) => {
-                    offsets.push(offset);
-                    at = from;
-                }
-                (OpKind::Splat, &[from]) => at = from,
-                _ => return None,
-            }
+    /// Asks in front of the loop whether it stores where it loads.
+    fn look_around(&mut self) {
+        if !self.found.apart.is_empty() {
+            let apart = self.found.apart.write(self);
+            let never = self.truth(OpKind::Constant(0), &[]);
+            self.apart = Some(apart);
+            self.meet = Some(self.truth(OpKind::Compare(Compare::Eq), &[apart, never]));
         }
-        offsets.sort_unstable();
-        Some((at, offsets))
     }
 
-    /// Whether pointers are the same.
+    /// Two truths together, if there are two.
+    pub(super) fn joined(&mut self, op: Binary, one: Option<Value>, other: Value) -> Value {
+        one.map_or(other, |one| self.truth(OpKind::Binary(op), &[one, other]))
+    }
+
+    /// A scalar as a number of 64 bits.
+    pub(super) fn widened(&mut self, scalar: Value) -> Value {
+        let ty = self.kernel.ty(scalar);
+        let cast = match ty.element {
+            Element::Pointer(_) => Cast::Bits,
+            _ if ty.dtype() == DType::I64 => return scalar,
+            _ => Cast::ExtS,
+        };
+        self.emit(OpKind::Cast(cast), &[scalar], Type::scalar(DType::I64))
+    }
+
+    /// Whether two pointers are the same.
     fn same(&mut self, x: Value, y: Value) -> Value {
-        let truths = self.kernel.ty(x).with_element(Element::Scalar(DType::I1));
-        let [x, y] = [x, y].map(|pointers| self.numbers(pointers));
-        self.emit(OpKind::Compare(Compare::Eq), &[x, y], truths)
-    }
-
-    /// Pointers as numbers.
-    fn numbers(&mut self, pointers: Value) -> Value {
-        let ty = self.kernel.ty(pointers).with_element(Element::Scalar(DType::I64));
-        self.emit(OpKind::Cast(Cast::Bits), &[pointers], ty)
+        let [x, y] = [x, y].map(|pointer| self.widened(pointer));
+        self.truth(OpKind::Compare(Compare::Eq), &[x, y])
     }
 
     /// The mask of an access with these operands, if the round exists.

@@ -1,6 +1,7 @@
 //! Which loads of which loops may run ahead.
 
 use super::behind::{self, Behind};
+use super::reach::{Apart, Reach};
 use super::{bytes, has_copies, orders_memory, registers_of_thread};
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
@@ -27,6 +28,8 @@ pub(super) struct Loop {
     pub(super) behind: Vec<Behind>,
     /// The stores that loads into registers are ahead of.
     pub(super) passed: Vec<OpId>,
+    /// Whether those lie apart from what is loaded.
+    pub(super) apart: Apart,
     /// What is loaded into registers one round ahead.
     held: Option<Stream>,
     /// Between which integers the counter of a round lies.
@@ -105,10 +108,13 @@ pub(super) fn loops(
                 let factors = body.factors(id, &loads, machine, threads);
                 if loads.is_empty() && factors.is_empty() {
                     let (held, passed) = body.rows(id, machine, threads)?;
-                    return body.loop_of(id, &loads, &held, behind, passed);
+                    let apart =
+                        Reach::new(kernel, facts, op, &body.inside).apart(&held, &passed)?;
+                    let found = body.loop_of(id, &loads, &held, behind)?;
+                    return Some(Loop { passed, apart, ..found });
                 }
                 let held = body.held(&loads, &factors, threads);
-                body.loop_of(id, &loads, &held, behind, Vec::new())
+                body.loop_of(id, &loads, &held, behind)
             }));
         }
     });
@@ -198,7 +204,8 @@ impl<'a> Body<'a> {
             let effects = op.kind.effects();
             ordering.extend(orders_memory(&op.kind).then_some(id));
             if effects.global.writes {
-                match (origins.argument(op.operands[0]), &mut written) {
+                let pointer = op.operands.first();
+                match (pointer.and_then(|&at| origins.argument(at)), &mut written) {
                     (Some(argument), Some(written)) => drop(written.insert(argument)),
                     _ => written = None,
                 }
@@ -395,7 +402,6 @@ impl<'a> Body<'a> {
         loads: &[OpId],
         held: &[OpId],
         behind: Vec<Behind>,
-        passed: Vec<OpId>,
     ) -> Option<Loop> {
         let is_late = |load: &OpId| behind.iter().any(|behind| behind.load == *load);
         let (late, early): (Vec<OpId>, Vec<OpId>) = loads.iter().copied().partition(is_late);
@@ -407,7 +413,8 @@ impl<'a> Body<'a> {
         let any = !streams.is_empty() || held.is_some();
         let counter = self.facts.get(self.params[0]).range;
         let counts = (counter.low, counter.high);
-        any.then_some(Loop { op, streams, behind, passed, held, counts })
+        let (passed, apart) = <_>::default();
+        any.then_some(Loop { op, streams, behind, passed, apart, held, counts })
     }
 
     fn stream(&self, lag: usize, loads: Vec<OpId>, held: Vec<OpId>) -> Stream {

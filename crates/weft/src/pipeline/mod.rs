@@ -41,6 +41,8 @@ mod behind;
 mod blocks;
 mod direct;
 mod find;
+mod grids;
+mod reach;
 
 use crate::axis::AxisFacts;
 use crate::dtype::DType;
@@ -72,6 +74,8 @@ pub fn run(
     if stages < 2 || kernel.is_encoded() {
         return None;
     }
+    let in_front = grids::waits_in_front(kernel);
+    let kernel = in_front.as_ref().unwrap_or(kernel);
     let loops = find::loops(kernel, facts, machine, warps);
     if loops.is_empty() {
         return None;

@@ -13,6 +13,7 @@ mod deep;
 mod external;
 mod facts;
 mod fusion;
+mod grids;
 mod homes;
 mod inputs;
 mod maps;
