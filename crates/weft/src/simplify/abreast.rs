@@ -54,7 +54,8 @@ pub fn blocks(program: &Program) -> Option<u32> {
     if !has_loops
         && let Loading::SideBySide(2..) = Loading::of(program, core::slice::from_ref(&program.body))
     {
-        live = registers::live(program, &stop);
+        // An assembler begins them all before it waits for one, and would not have room for what they give.
+        live = registers::live(program, &stop).max(loaded(program));
     }
     // Half of the warps are enough.
     let needed = (live + registers::OTHERS).max(HALF).next_multiple_of(8);
@@ -98,6 +99,19 @@ impl Loading {
             _ => Self::Otherwise,
         }
     }
+}
+
+/// The words that loads from global memory give in a kernel without loops.
+fn loaded(program: &Program) -> u32 {
+    let mut words = 0;
+    program.walk(&program.body, &mut |_, inst| {
+        let effects = inst.op.effects();
+        if effects.latency == Latency::Global && effects.is_removable() {
+            let bits = inst.results.iter().map(|&result| program.dtype(result).bits());
+            words += bits.sum::<u32>().div_ceil(32);
+        }
+    });
+    words
 }
 
 /// How many instructions an operation is that each lane computes by itself.

@@ -50,6 +50,8 @@ fn half_of_the_warps_are_enough_where_a_round_waits_for_loads() {
 fn kernels_without_loops_have_loads_side_by_side_if_there_are_several() {
     let loads = |count| kernel(|build, _, source| (0..count).for_each(|_| load(build, source, 1)));
     assert_eq!([0, 1, 2].map(loads), [None, None, Some(16)]);
+    // They begin together, however soon what they give is stored: 80 of them, the others, and a step of eight.
+    assert_eq!([80, 110].map(loads), [Some(9), None]);
 }
 
 #[test]
