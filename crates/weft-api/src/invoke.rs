@@ -168,6 +168,13 @@ pub fn error_text(error: &ApiError) -> String {
     text_of(&ErrorAnswer { error: fault })
 }
 
+/// The error answer for a panic, which is a defect of Weft: what was asked for has no answer, and whoever asked goes on.
+pub fn panic_text(panic: &(dyn core::any::Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+    fault_text("defect", &format!("{} (a defect of weft)", said.unwrap_or("a panic")), None)
+}
+
 /// The error answer for what a shell itself could not do, such as read a file.
 pub fn fault_text(kind: &str, message: &str, hint: Option<&str>) -> String {
     let (message, hint) = (message.to_owned(), hint.map(str::to_owned));

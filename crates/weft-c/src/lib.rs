@@ -7,7 +7,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::panic::catch_unwind;
-use weft_api::invoke::fault_text;
+use weft_api::invoke::{fault_text, panic_text};
 
 /// Answers a request; see the header.
 ///
@@ -60,12 +60,7 @@ fn answer(request: Option<&CStr>) -> String {
 
 /// What a function makes, as a text that C owns.
 fn given(make: impl FnOnce() -> String + std::panic::UnwindSafe) -> *mut c_char {
-    let text = catch_unwind(make).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-        let message = format!("{} (a defect of weft)", said.unwrap_or("a panic"));
-        fault_text("defect", &message, None)
-    });
+    let text = catch_unwind(make).unwrap_or_else(|panic| panic_text(&*panic));
     // JSON has no zero byte: one in a text is written as an escape.
     CString::new(text).unwrap_or_default().into_raw()
 }

@@ -3,12 +3,18 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use weft_api::ApiError;
-use weft_api::invoke::{error_text, fault_text};
+use weft_api::invoke::{error_text, fault_text, panic_text};
 use weft_layout::{Label, LayoutError};
 
 /// What a request was refused for.
 pub(super) fn of_request(error: &ApiError) -> PyErr {
     Python::attach(|py| raised(py, &error_text(error), None).unwrap_or_else(|error| error))
+}
+
+/// What a panic is raised as.
+pub(super) fn of_panic(panic: &(dyn core::any::Any + Send)) -> PyErr {
+    let text = panic_text(panic);
+    Python::attach(|py| raised(py, &text, None).unwrap_or_else(|error| error))
 }
 
 /// What an operator on layouts was refused for; the details have its witness.

@@ -1,9 +1,10 @@
 //! Ctrl-C while something is computed.
 
+use super::error::of_panic;
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
-use std::{io, panic, thread};
+use std::{io, thread};
 use weft_api::budget::{self, Budget, Limits};
 
 /// How often it is asked whether somebody pressed Ctrl-C.
@@ -12,7 +13,8 @@ const PERIOD: Duration = Duration::from_millis(20);
 const STACK: usize = 8 << 20;
 
 /// Computes something on a thread of its own, while other Python threads run and this one listens: signals
-/// are heard on the main thread alone. What a signal's handler raises ends the work, and is raised.
+/// are heard on the main thread alone. What a signal's handler raises ends the work, and is raised; a panic is raised as
+/// a defect, which callers survive: `torch.compile` has Triton compile that kernel.
 pub(super) fn heard<T: Send>(
     py: Python<'_>,
     limits: Limits,
@@ -40,7 +42,7 @@ pub(super) fn heard<T: Send>(
                         heard.inspect_err(|_| budget.stop.set())?;
                     }
                     Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                        Err(panicked) => panic::resume_unwind(panicked),
+                        Err(panicked) => return Err(of_panic(&*panicked)),
                         Ok(()) => unreachable!("a thread that ends without a result panics"),
                     },
                 }
