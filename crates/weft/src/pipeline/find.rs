@@ -263,7 +263,7 @@ impl<'a> Body<'a> {
     }
 
     /// The loads of factors that registers hold a round ahead where waves do not copy past them: all, or none where
-    /// threads have not the registers. Measured of no AMD GPU; Triton's loops and those of CK and AITER do the same.
+    /// threads have not the registers. Not measured on an AMD GPU; Triton's loops there do the same.
     fn factors(&self, id: OpId, loads: &[OpId], machine: &Machine, threads: u64) -> Vec<OpId> {
         if is_nvidia(machine) {
             return Vec::new();

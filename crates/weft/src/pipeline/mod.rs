@@ -33,8 +33,9 @@
 //!
 //! So do all loads of a loop without products whose rounds wait for other threads, or go on from what the one before made
 //! of loads and store it, if registers have room. They pass what the loop stores through other arguments. Should these
-//! lead to the same memory, a round loads again what the one before has stored: it compares the pointers, once where
-//! all elements of both tensors are as far from one pointer, else each with that in its place.
+//! lead to the same memory, a round loads again in its place: it compares two pointers where a load and a store begin at
+//! one each and go on alike, and else whether they meet in any round is asked in front of the loop (`reach`). Where
+//! neither can be asked no load is ahead.
 
 mod ahead;
 mod behind;

@@ -106,7 +106,7 @@ fn loads(kernel: &Kernel) -> [usize; 3] {
 /// Where rows go to: memory of its own, the rows themselves, the row after each, and the one before.
 #[test]
 fn rounds_see_what_those_before_them_have_stored() {
-    // Each thread of a block stores four numbers behind a mask that no row fills.
+    // The end of each row is left out.
     let masked = CARRIED
         .replace("%loaded = tt.load %from", "%loaded = tt.load %from, %part, %none")
         .replace("tt.store %to, %more", "tt.store %to, %more, %part")
