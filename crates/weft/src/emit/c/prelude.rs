@@ -434,7 +434,7 @@ __device__ __forceinline__ u8 to_eighth(
   const u32 rest = number & ((1u << shift) - 1), half = 1u << (shift - 1);
   const u32 cut = number >> shift;
   const u32 result = cut + u32(!toward_zero & ((rest > half) | ((rest == half) & (cut & 1))));
-  const u32 sign = (largest == 0x7f) & (result == 0) ? 0 : word >> 24 & 0x80;
+  const u32 sign = largest == 0x7f && result == 0 ? 0 : word >> 24 & 0x80;
   return x != x ? (largest == 0x7f ? 0x80 : 0x7f) : u8(sign | result);
 }
 ",
