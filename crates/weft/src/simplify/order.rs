@@ -7,6 +7,11 @@
 //! at once whatever gives back as many registers as it takes. So a sum of thousands of elements adds up each load
 //! as it comes, and keeps one partial sum a level.
 //!
+//! Chains that share what they take, such as the sums of two products with one factor, go on side by side instead, where
+//! that takes fewer: what most operations wait for comes first, so that all users of a word stand together. (A gated
+//! unit of f32, two products of 64 x 64 x 32 a round in four warps: 168 registers where it took 255 and 576 bytes of
+//! stack.)
+//!
 //! What is ordered is a *stretch*: operations in a row that leave nothing behind but their results and that each
 //! lane runs by itself. They may read memory, since nothing in the stretch writes it.
 //!
@@ -123,8 +128,11 @@ impl Pass<'_> {
         if peak <= self.room || self.stop.is_set() {
             return;
         }
-        let order = stretch.ordered();
-        if stretch.peak(&order) <= peak - peak / 8 {
+        let orders = [stretch.from_ends(), stretch.side_by_side()];
+        let orders = orders.into_iter().map(|order| (stretch.peak(&order), order));
+        if let Some((least, order)) = orders.min_by_key(|&(least, _)| least)
+            && least <= peak - peak / 8
+        {
             let old = insts.to_vec();
             for (inst, place) in insts.iter_mut().zip(order) {
                 *inst = old[place as usize];
@@ -253,7 +261,7 @@ impl Stretch {
     }
 
     /// An order from the ends of the stretch back to what they need.
-    fn ordered(&self) -> Vec<u32> {
+    fn from_ends(&self) -> Vec<u32> {
         let count = self.operands.len();
         let made = |inst: &SmallVec<[u32; 4]>| {
             inst.iter().filter(|&&value| self.maker[value as usize].is_some()).count()
@@ -287,6 +295,24 @@ impl Stretch {
             }
         }
         progress.order
+    }
+
+    /// An order in which chains of operations go on side by side: what most operations wait for first, one after the
+    /// other.
+    fn side_by_side(&self) -> Vec<u32> {
+        let count = self.operands.len();
+        // How many operations the longest chain has that waits for each. Users stand behind what they use.
+        let mut waiting = vec![0_u32; count];
+        for inst in (0..count).rev() {
+            let with_this = waiting[inst] + 1;
+            let makers = self.operands[inst].iter().filter_map(|&value| self.maker[value as usize]);
+            for maker in makers {
+                waiting[maker as usize] = waiting[maker as usize].max(with_this);
+            }
+        }
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        order.sort_by_key(|&inst| core::cmp::Reverse(waiting[inst as usize]));
+        order
     }
 
     /// Places an operation next, and behind it those that now give back as many registers as they take.

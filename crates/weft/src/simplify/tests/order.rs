@@ -27,16 +27,19 @@ fn of_pairs(loads: u32, combine: impl FnOnce(&mut Builder, Vec<Value>) -> Value)
     build.finish()
 }
 
-/// Their sum, level by level: the first half of the words and the second, until one is left.
+/// Their sum, level by level.
 fn sum(loads: u32) -> Program {
-    of_pairs(loads, |build, mut words| {
-        while let [_, _, ..] = words[..] {
-            let (low, high) = words.split_at(words.len() / 2);
-            let pairs = low.iter().zip(high);
-            words = pairs.map(|(&x, &y)| build.binary(Binary::Xor, x, y)).collect();
-        }
-        words[0]
-    })
+    of_pairs(loads, |build, words| tree(build, Binary::Xor, words))
+}
+
+/// What is made of words level by level: of the first half and the second, until one is left.
+fn tree(build: &mut Builder, op: Binary, mut words: Vec<Value>) -> Value {
+    while let [_, _, ..] = words[..] {
+        let (low, high) = words.split_at(words.len() / 2);
+        let pairs = low.iter().zip(high);
+        words = pairs.map(|(&x, &y)| build.binary(op, x, y)).collect();
+    }
+    words[0]
 }
 
 /// The most words of loads and sums that are live at once.
@@ -127,6 +130,37 @@ fn a_sum_of_any_length_keeps_one_word_or_two_a_level() {
         };
         assert_eq!(sorted(&ordered), sorted(&program));
     }
+}
+
+/// Two products of a matrix of 8 by 8 words with a vector each, one after the other.
+fn two_products_of_one_matrix() -> Program {
+    of_pairs(40, |build, words| {
+        let (matrix, vectors) = words.split_at(64);
+        let mut sums = Vec::new();
+        for vector in vectors.chunks(8) {
+            let mut rows = vec![vector[0]; 8];
+            for (k, &factor) in vector.iter().enumerate() {
+                for (row, sum) in rows.iter_mut().enumerate() {
+                    let product = build.binary(Binary::And, matrix[8 * row + k], factor);
+                    *sum = build.binary(Binary::Xor, *sum, product);
+                }
+            }
+            sums.extend(rows);
+        }
+        tree(build, Binary::Or, sums)
+    })
+}
+
+#[test]
+fn products_with_a_factor_in_common_go_on_side_by_side() {
+    let program = two_products_of_one_matrix();
+    let other = order::within(program.clone(), 0);
+    assert_eq!(verify(&other), Ok(()));
+    // All of the matrix waits for the second product. Side by side two columns of it do, which are loaded together, with
+    // two numbers of each vector, and of each row of both a sum and a product.
+    let (before, after) = (live(&program), live(&other));
+    assert!(before >= 64, "{before}");
+    assert!(after <= 2 * (8 + 2) + 2 * 16, "{after}");
 }
 
 #[test]
