@@ -5,14 +5,18 @@
 //! that it gives up keeping anything in registers. But the tile still lies in its piece of scratch memory: while
 //! nothing else is stored there, each round may load what it needs, where it first needs it.
 //!
+//! Where a branch is around the loop, loads that nothing else uses are first moved from in front of it to its beginning.
+//!
 //! Loads leave the front of a loop in their order until what is left fits. The price is their wavefronts in each
 //! round, and that the piece stays in use ([`pack`](super::pack) shares its bytes with nothing then).
 
 use super::pieces::Pieces;
 use super::registers::{self, Loads, each_operand};
 use crate::budget::Stop;
+use crate::id::IdMap;
 use crate::lane::effects::Latency;
 use crate::lane::{Inst, InstData, Op, Program, Region, Shared, Space, Value};
+use core::ops::RangeInclusive;
 use rustc_hash::FxHashMap;
 
 /// Loads again what does not fit, without being stopped.
@@ -50,12 +54,12 @@ impl Pass {
                 return;
             }
             let Some(place) = region.insts.iter().position(|&inst| inst == id) else { continue };
-            let live = registers::through(&self.program, id, Loads::InPlace, &self.stop);
-            let wanted = live.saturating_sub(self.room);
+            let wanted = self.wanted(id);
             if wanted > 0 {
                 self.relieve(region, place, wanted);
             }
         }
+        self.enter_branches(region);
         for &id in &region.insts {
             let mut inner = core::mem::take(&mut self.program.insts[id].regions);
             for inner in &mut inner {
@@ -63,6 +67,56 @@ impl Pass {
             }
             self.program.insts[id].regions = inner;
         }
+    }
+
+    /// The registers that are missing in a loop.
+    fn wanted(&self, id: Inst) -> u32 {
+        let live = registers::through(&self.program, id, Loads::InPlace, &self.stop);
+        live.saturating_sub(self.room)
+    }
+
+    /// Moves loads to the beginning of branches where a loop lacks registers. All threads take such a branch, since it has
+    /// a loop.
+    fn enter_branches(&mut self, region: &mut Region) {
+        let branches = region.insts.iter().copied();
+        let branches: Vec<Inst> =
+            branches.filter(|&id| self.program.insts[id].op == Op::If).collect();
+        for id in branches {
+            for side in 0..self.program.insts[id].regions.len() {
+                let inner = &self.program.insts[id].regions[side];
+                let mut loops =
+                    inner.insts.iter().filter(|&&id| self.program.insts[id].op == Op::Loop);
+                if !self.stop.is_set() && loops.any(|&id| self.wanted(id) > 0) {
+                    self.enter(region, id, side);
+                }
+            }
+        }
+    }
+
+    /// Moves loads that only one side of a branch uses to its beginning.
+    fn enter(&mut self, region: &mut Region, branch: Inst, side: usize) {
+        let list = List::of(self, region);
+        let place = list.places[&branch];
+        let mut elsewhere: IdMap<Value, bool> = IdMap::default();
+        self.program.insts[branch].operands.iter().for_each(|&value| elsewhere.set(value, true));
+        for (other, inner) in self.program.insts[branch].regions.iter().enumerate() {
+            if other != side {
+                self.program.walk(inner, &mut |_, inst| {
+                    inst.operands.iter().for_each(|&value| elsewhere.set(value, true));
+                });
+            }
+        }
+        let mut moved = Vec::new();
+        for (at, &id) in region.insts[..place].iter().enumerate() {
+            let inst = &self.program.insts[id];
+            let only_here =
+                list.users(inst) == [branch] && !inst.results.iter().any(|&value| elsewhere[value]);
+            if only_here && self.may_go(&list, inst, at..=place) {
+                moved.push(id);
+            }
+        }
+        region.insts.retain(|id| !moved.contains(id));
+        self.program.insts[branch].regions[side].insts.splice(0..0, moved);
     }
 
     /// Moves loads into the loop at a place of a list until they take so many registers.
@@ -97,23 +151,29 @@ impl Pass {
     /// uses it, this loop does, and nothing is stored to its piece until they are done.
     fn may_move(&self, list: &List, region: &Region, at: usize, target: Inst) -> bool {
         let inst = &self.program.insts[region.insts[at]];
-        let effects = inst.op.effects();
-        let plain = effects.is_removable() && effects.latency == Latency::Shared;
-        let alone = inst.memory_operands().is_some_and(|roles| roles.predicate.is_none());
-        let Some(piece) = self.pieces.addressed(inst).filter(|_| plain && alone) else {
-            return false;
-        };
         let users = list.users(inst);
         let inside = |&user: &Inst| {
             let owner = &self.program.insts[user];
             owner.op == Op::Loop && !owner.operands.iter().any(|value| inst.results.contains(value))
         };
         let last = users.iter().filter_map(|user| list.places.get(user)).max();
-        let stored = list.stores.get(&piece).map_or(&[][..], |stores| stores);
-        self.program.shared[piece].scratch
-            && users.contains(&target)
+        users.contains(&target)
             && users.iter().all(inside)
-            && last.is_some_and(|last| !stored.iter().any(|place| (at..=*last).contains(place)))
+            && last.is_some_and(|&last| self.may_go(list, inst, at..=last))
+    }
+
+    /// Whether what an operation loads is the same anywhere among some places of a list: it loads from scratch memory
+    /// that nothing stores to there.
+    fn may_go(&self, list: &List, inst: &InstData, places: RangeInclusive<usize>) -> bool {
+        let effects = inst.op.effects();
+        let plain = effects.is_removable() && effects.latency == Latency::Shared;
+        let alone = inst.memory_operands().is_some_and(|roles| roles.predicate.is_none());
+        let piece = self.pieces.addressed(inst).filter(|_| plain && alone);
+        let is_stored = |piece| {
+            let stores = list.stores.get(&piece).map_or(&[][..], |stores| stores);
+            stores.iter().any(|place| places.contains(place))
+        };
+        piece.is_some_and(|piece| self.program.shared[piece].scratch && !is_stored(piece))
     }
 
     /// Loads in each round of a loop what operations in front of it load, each where it is first used.

@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::lane::{
     Access, BarrierScope, Builder, Multiprocessor, Op, Program, Space, Value, verify,
 };
-use crate::scalar::Binary;
+use crate::scalar::{Binary, Compare};
 use crate::simplify::reload;
 
 /// Registers of a multiprocessor that give each of 64 threads so many.
@@ -13,11 +13,31 @@ fn multiprocessor(each: u32) -> Multiprocessor {
     Multiprocessor { registers: 64 * each, shared_bytes: 1 << 16, reserved_bytes: 0 }
 }
 
+/// What stands around the loop.
+#[derive(Clone, Copy, PartialEq)]
+enum Around {
+    Nothing,
+    Branch,
+    /// A branch whose other side stores a word that was loaded.
+    BranchThatUses,
+}
+
 /// Four loads of four words in front of a loop that adds them up; `inside` is written at the loop's end.
 fn sums(
     each: u32,
     scratch: bool,
     behind: bool,
+    inside: impl FnOnce(&mut Builder, Value),
+) -> Program {
+    sums_in(each, scratch, behind, Around::Nothing, inside)
+}
+
+/// The same with something around the loop.
+fn sums_in(
+    each: u32,
+    scratch: bool,
+    behind: bool,
+    around: Around,
     inside: impl FnOnce(&mut Builder, Value),
 ) -> Program {
     let (mut build, n) = build();
@@ -40,11 +60,26 @@ fn sums(
         .collect();
     let out = build.shared(4, 4, scope);
     let out = build.shared_base(out);
+    let is_inside = around != Around::Nothing;
+    if is_inside {
+        build.open_region(&[]);
+    }
     loop_to(&mut build, n, |build, counter| {
         let sum = words.iter().fold(counter, |sum, &word| build.binary(Binary::Xor, sum, word));
         build.store(Space::Shared, access, out, None, &[sum]);
         inside(build, base);
     });
+    if is_inside {
+        let then = build.close_region(Op::Yield, &[]);
+        build.open_region(&[]);
+        if around == Around::BranchThatUses {
+            build.store(Space::Shared, access, out, None, &words[..1]);
+        }
+        let otherwise = build.close_region(Op::Yield, &[]);
+        let zero = build.i32(0);
+        let taken = build.compare(Compare::Sgt, n, zero);
+        build.if_(taken, then, otherwise, &[]);
+    }
     if behind {
         build.store(Space::Shared, access, out, None, &words[..1]);
     }
@@ -91,4 +126,19 @@ fn what_others_write_or_use_stays_in_front() {
     assert_eq!(after(sums(24, true, false, stores)), (4, 0), "stored to in the loop");
     assert_eq!(after(sums(24, false, false, nothing)), (4, 0), "not scratch");
     assert_eq!(after(sums(24, true, true, nothing)), (1, 3), "used behind the loop as well");
+}
+
+#[test]
+fn through_a_branch_loads_move_into_the_loop_that_lacks_registers() {
+    let program = |each, behind, around| sums_in(each, true, behind, around, nothing);
+    assert_eq!(after(program(64, false, Around::Branch)), (4, 0), "all fit");
+    let short = reload::run(program(24, false, Around::Branch));
+    verify(&short).unwrap();
+    assert_eq!(loads(&short), (0, 4));
+    // What the loop wants is in the loop, not in front of it.
+    let branch = short.body.insts.iter().map(|&id| &short.insts[id]).find(|inst| inst.op == Op::If);
+    let side = &branch.unwrap().regions[0].insts;
+    assert!(!side.iter().any(|&id| matches!(short.insts[id].op, Op::Load { .. })));
+    assert_eq!(after(program(24, false, Around::BranchThatUses)), (1, 3), "used on the other side");
+    assert_eq!(after(program(24, true, Around::Branch)), (1, 3), "used behind it");
 }
