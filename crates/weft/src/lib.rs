@@ -105,6 +105,7 @@
 //! | [`once`] | loops that run once at most, as their bodies, and branches that are known, as what is taken |
 //! | `split` | loops in two, one after the other |
 //! | [`first`] | loops without what only their first round does |
+//! | [`natural`] | kernels in two versions, by whether what they divide is below zero |
 //! | [`whole`] | loops of whole rounds, apart from a last one that is cut short |
 //! | [`unplace`] | programs with layouts, without them, for another machine |
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies, or into registers |
@@ -143,6 +144,7 @@ pub mod ttir;
 pub mod lane;
 pub mod math;
 pub mod movement;
+pub mod natural;
 pub mod axis;
 pub mod fuse;
 pub mod descriptors;

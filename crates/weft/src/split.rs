@@ -83,7 +83,7 @@ impl Split {
         let ty = self.kernel.ty(self.kernel.ops[id].operands[2]).clone();
         let bits = place.middle as u64 & ty.dtype().mask();
         let middle = self.of_loop(id, OpKind::Constant(bits), vec![], ty, ops);
-        let front = self.copy(id, &mut IdMap::default());
+        let front = self.kernel.copy_of(id, &mut IdMap::default());
         self.fronts.push(front);
         self.kernel.ops[front].operands[1] = middle;
         let first = if place.may_be_empty { self.if_any_round(id, front, ops) } else { front };
@@ -106,8 +106,7 @@ impl Split {
             ops.push(last);
             Region { params: vec![], ops }
         });
-        let mut results = results;
-        self.rename(&mut results, &mut IdMap::default());
+        let results = self.kernel.copies_of(&results, &mut IdMap::default());
         self.op_of_loop(id, OpKind::If, vec![any], results, regions.to_vec())
     }
 
@@ -136,30 +135,5 @@ impl Split {
     ) -> OpId {
         let Op { loc, span, .. } = self.kernel.ops[id];
         self.kernel.ops.push(Op { kind, operands, results, regions, loc, span, spelled: false })
-    }
-
-    /// A copy of an operation with all that is inside it, on what stands for its operands.
-    fn copy(&mut self, id: OpId, copies: &mut IdMap<Value, Option<Value>>) -> OpId {
-        let mut op = self.kernel.ops[id].clone();
-        for operand in &mut op.operands {
-            *operand = copies[*operand].unwrap_or(*operand);
-        }
-        for region in &mut op.regions {
-            self.rename(&mut region.params, copies);
-            for inner in &mut region.ops {
-                *inner = self.copy(*inner, copies);
-            }
-        }
-        self.rename(&mut op.results, copies);
-        self.kernel.ops.push(op)
-    }
-
-    fn rename(&mut self, values: &mut [Value], copies: &mut IdMap<Value, Option<Value>>) {
-        for value in values {
-            let data = self.kernel.values[*value].clone();
-            let copy = self.kernel.values.push(data);
-            copies.set(*value, Some(copy));
-            *value = copy;
-        }
     }
 }

@@ -101,7 +101,7 @@ impl Strides {
     }
 
     /// Whether all elements are equal.
-    pub(super) fn are_uniform(&self) -> bool {
+    pub(crate) fn are_uniform(&self) -> bool {
         self.steps.iter().all(|&step| step == Some(0))
     }
 

@@ -4,7 +4,7 @@ use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
-use crate::{descriptors, factors, first, once, pipeline, schedule, whole};
+use crate::{descriptors, factors, first, natural, once, pipeline, schedule, whole};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -21,17 +21,29 @@ impl<'a> Form<'a> {
     }
 
     /// The kernel with pointers where it has tensor descriptors, without loops that run once at most, and with first
-    /// rounds that differ, and last ones that are cut short, apart from whole ones.
+    /// rounds that differ, and last ones that are cut short, apart from whole ones; and in two versions where dividends
+    /// that are not negative make accesses wider.
     pub(super) fn expanded(kernel: &'a Kernel, options: &Options) -> Result<Self, CompileError> {
         let expanded = descriptors::run(kernel, &[]).map_or(Cow::Borrowed(kernel), Cow::Owned);
         let mut form = Self::of(expanded, options)?.without_single_rounds(options)?;
         if let Some(kernel) = first::run(&form.kernel, &form.facts) {
             form = Self::of(Cow::Owned(kernel), options)?.without_single_rounds(options)?;
         }
-        let Some(whole) = whole::run(&form.kernel, &form.facts) else { return Ok(form) };
+        form = form.with_whole_rounds(options)?;
+        let Some(natural) = natural::run(&form.kernel, &form.facts) else { return Ok(form) };
+        let facts = facts_of(&natural.kernel, options)?;
+        if !natural.helps(&form.facts, &facts) {
+            return Ok(form);
+        }
+        Ok(Self { kernel: Cow::Owned(natural.kernel), facts })
+    }
+
+    /// The form with loops of whole rounds, if a load then has no mask.
+    fn with_whole_rounds(self, options: &Options) -> Result<Self, CompileError> {
+        let Some(whole) = whole::run(&self.kernel, &self.facts) else { return Ok(self) };
         let facts = facts_of(&whole.kernel, options)?;
         if !whole.helps(&facts) {
-            return Ok(form);
+            return Ok(self);
         }
         Self { kernel: Cow::Owned(whole.kernel), facts }.without_single_rounds(options)
     }

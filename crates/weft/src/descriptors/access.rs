@@ -1,11 +1,11 @@
 //! Loads, stores and reductions of blocks.
 
-use super::writer::Rewrite;
 use super::{Described, Outside};
 use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
+use crate::tile::rewrite::Rewrite;
 use crate::tile::{DescriptorOp, Element, LoadOptions, Op, OpKind, Type, Value};
 
 impl Rewrite<'_> {

@@ -23,7 +23,6 @@ mod given;
 mod sent;
 #[cfg(test)]
 mod tests;
-mod writer;
 
 pub use given::{Parts, described, dimensions, given, is_made, mappable, stored};
 pub use sent::sent;
@@ -31,8 +30,8 @@ pub use sent::sent;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
+use crate::tile::rewrite::Rewrite;
 use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Region, Type, Value, ValueData};
-use writer::Rewrite;
 
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;
@@ -98,7 +97,7 @@ impl Expander {
         given.retain(|id| before.contains(id));
         let before = before.iter().copied().filter(|id| !given.contains(id)).collect();
         let again = Region { params: Vec::new(), ops: rest.to_vec() };
-        let again = self.copied(&again, &mut IdMap::default());
+        let again = self.kernel.copy_of_region(&again, &mut IdMap::default());
         let Region { params, mut ops } = self.region(Region { params: body.params, ops: before });
         let at = given[0];
         let ordinary = self.ordinary(&given, &mut ops);
@@ -286,30 +285,5 @@ impl Expander {
             self.parts.set(value, Some(Described { base, extents, strides, outside, rounds }));
         }
         flat
-    }
-
-    /// The same operations, each with results of its own.
-    fn copied(&mut self, region: &Region, new: &mut IdMap<Value, Option<Value>>) -> Region {
-        let params = self.renamed(&region.params, new);
-        let mut ops = Vec::with_capacity(region.ops.len());
-        for &id in &region.ops {
-            let op = self.kernel.ops[id].clone();
-            let operands = op.operands.iter().map(|&value| new[value].unwrap_or(value)).collect();
-            let results = self.renamed(&op.results, new);
-            let regions = op.regions.iter().map(|inner| self.copied(inner, new)).collect();
-            ops.push(self.kernel.ops.push(Op { operands, results, regions, ..op }));
-        }
-        Region { params, ops }
-    }
-
-    fn renamed(&mut self, values: &[Value], new: &mut IdMap<Value, Option<Value>>) -> Vec<Value> {
-        let mut renamed = Vec::with_capacity(values.len());
-        for &value in values {
-            let copy = self.kernel.values[value].clone();
-            let copy = self.kernel.values.push(copy);
-            new.set(value, Some(copy));
-            renamed.push(copy);
-        }
-        renamed
     }
 }

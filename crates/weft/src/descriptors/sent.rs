@@ -9,7 +9,7 @@
 //! The copy runs on while the program goes on. It is waited for where the memory is written again, which is in the
 //! next round of a loop, or when the kernel ends.
 
-use super::writer::Rewrite;
+use crate::tile::rewrite::Rewrite;
 use crate::tile::{
     DescriptorOp, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region, Sent, SharedMemory,
     TransferOp,

@@ -128,7 +128,7 @@ impl Pass<'_> {
         if peak <= self.room || self.stop.is_set() {
             return;
         }
-        let orders = [stretch.from_ends(), stretch.side_by_side()];
+        let orders = [stretch.back_from_ends(), stretch.side_by_side()];
         let orders = orders.into_iter().map(|order| (stretch.peak(&order), order));
         if let Some((least, order)) = orders.min_by_key(|&(least, _)| least)
             && least <= peak - peak / 8
@@ -261,7 +261,7 @@ impl Stretch {
     }
 
     /// An order from the ends of the stretch back to what they need.
-    fn from_ends(&self) -> Vec<u32> {
+    fn back_from_ends(&self) -> Vec<u32> {
         let count = self.operands.len();
         let made = |inst: &SmallVec<[u32; 4]>| {
             inst.iter().filter(|&&value| self.maker[value as usize].is_some()).count()

@@ -36,6 +36,7 @@ pub(crate) mod names;
 mod origin;
 mod pointers;
 pub mod report;
+pub(crate) mod rewrite;
 mod signature;
 mod slice;
 pub(crate) mod spelling;

@@ -19,6 +19,7 @@ mod inputs;
 mod maps;
 mod masks;
 mod mutated;
+mod natural;
 mod offsets;
 mod order;
 mod packed;
