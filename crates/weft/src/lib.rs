@@ -102,7 +102,7 @@
 //! | [`axis`] | what is known of integers and pointers along each axis |
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
 //! | [`descriptors`] | tensor descriptors as pointers or tensor maps |
-//! | [`once`] | loops that run once at most, as their bodies, and branches that are known, as what is taken |
+//! | [`once`] | loops that run once at most, as their bodies; branches that are known, as what is taken; those that only choose, as selections |
 //! | `split` | loops in two, one after the other |
 //! | [`first`] | loops without what only their first round does |
 //! | [`natural`] | kernels in two versions, by whether what they divide is below zero |

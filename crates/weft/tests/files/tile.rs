@@ -25,7 +25,7 @@ use weft::diagnostic::Diagnostics;
 use weft::emit::{self, Language, Target};
 use weft::id::Id;
 use weft::tile::{self, Kernel, Module, OpKind};
-use weft::{first, fuse, once, schedule, ttir, whole};
+use weft::{first, fuse, natural, once, schedule, ttir, whole};
 use weft_layout::machine::Machine;
 
 /// What a command makes of a case.
@@ -37,6 +37,7 @@ pub(crate) fn run(case: &Case, words: &[&str]) -> Result<String, String> {
         ["once"] => rewritten(&read(case)?.kernels[0], once::run),
         ["first"] => rewritten(&read(case)?.kernels[0], first::run),
         ["whole"] => whole(&read(case)?.kernels[0]),
+        ["natural"] => natural(&read(case)?.kernels[0]),
         ["fused"] => fused(&read(case)?.kernels[0]),
         ["order", target] => order(case, &read(case)?.kernels[0], target),
         ["homes", target] => homes(case, &read(case)?.kernels[0], target),
@@ -148,6 +149,14 @@ fn whole(kernel: &Kernel) -> Result<String, String> {
     tile::verify(&whole.kernel).map_err(|errors| format!("{errors}\n{}", whole.kernel))?;
     let helps = whole.helps(&AxisFacts::of(&whole.kernel));
     Ok(if helps { whole.kernel.to_string() } else { "in two, which does not help".into() })
+}
+
+fn natural(kernel: &Kernel) -> Result<String, String> {
+    let facts = AxisFacts::of(kernel);
+    let Some(natural) = natural::run(kernel, &facts) else { return Ok("as it is".into()) };
+    tile::verify(&natural.kernel).map_err(|errors| format!("{errors}\n{}", natural.kernel))?;
+    let helps = natural.helps(&facts, &AxisFacts::of(&natural.kernel));
+    Ok(if helps { natural.kernel.to_string() } else { "in two versions, which do not help".into() })
 }
 
 fn order(case: &Case, kernel: &Kernel, target: &str) -> Result<String, String> {
