@@ -8,6 +8,7 @@ use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Cast, Compare};
+use crate::tile::rewrite::Copies;
 use crate::tile::{
     AsyncCopy, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region,
     SharedMemory, Type, Value, ValueData, in_flight,
@@ -616,20 +617,29 @@ impl<'a> Prefetcher<'a> {
 
     /// What computes the addresses and masks of a round of a stream; what it gives, for what the body's own gives.
     fn addresses(&mut self, stream: &Stream, round: &Round) -> FxHashMap<Value, Value> {
-        let mut known: FxHashMap<Value, Value> = FxHashMap::default();
-        known.insert(self.params[0], round.counter);
+        let mut copies = Copies::default();
+        copies.set(self.params[0], Some(round.counter));
         for (&index, &value) in stream.carried.iter().zip(&round.carried) {
-            known.insert(self.params[1 + index], value);
+            copies.set(self.params[1 + index], Some(value));
         }
         for &id in &stream.slice {
-            let Op { kind, operands, results, .. } = self.kernel.ops[id].clone();
-            self.place = id;
-            let operands: Vec<Value> = operands.iter().map(|&value| at(&known, value)).collect();
-            let copies: Vec<Value> = results.iter().map(|&result| self.like(result)).collect();
-            known.extend(results.into_iter().zip(copies.iter().copied()));
-            self.op(kind, &operands, &copies);
+            let copy = self.kernel.copy_of(id, &mut copies);
+            // There may be no such round, and whoever reads the text finds the operation elsewhere.
+            self.unspell(copy);
+            self.list.push(copy);
         }
-        known
+        let made = stream.slice.iter().flat_map(|&id| &self.kernel.ops[id].results);
+        let carried = stream.carried.iter().map(|&index| &self.params[1 + index]);
+        let known = made.chain(carried).chain(&self.params[..1]);
+        known.filter_map(|&value| Some((value, copies[value]?))).collect()
+    }
+
+    /// Says of an operation, and of those inside it, that the text has none such.
+    fn unspell(&mut self, id: OpId) {
+        self.kernel.ops[id].spelled = false;
+        for region in self.kernel.ops[id].regions.clone() {
+            region.ops.into_iter().for_each(|inner| self.unspell(inner));
+        }
     }
 
     /// Copies the tiles of a round of a stream into a buffer.

@@ -521,14 +521,45 @@ impl<'a> Body<'a> {
                 continue;
             };
             let op = &self.kernel.ops[id];
-            let is_product = matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_));
-            if !op.kind.effects().is_pure() || !op.regions.is_empty() || is_product {
+            if !self.may_be_copied_ahead(op) {
                 return false;
             }
             if needs.ops.insert(id) {
                 left.extend(&op.operands);
+                left.extend(self.looked_at_from(op));
             }
         }
         true
+    }
+
+    /// Whether an operation may be done for a round ahead: it only computes, as do branches of nothing but such
+    /// operations.
+    fn may_be_copied_ahead(&self, op: &Op) -> bool {
+        let computes = |op: &Op| {
+            let is_product = matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_));
+            let is_plain = op.kind.effects().is_pure() && op.regions.is_empty();
+            is_plain && !is_product || op.kind == OpKind::If
+        };
+        let mut all = computes(op);
+        for region in &op.regions {
+            self.kernel.walk(region, &mut |_, inner| {
+                all = all && (computes(inner) || inner.kind.effects().is_terminator());
+            });
+        }
+        all
+    }
+
+    /// What the regions of an operation look at that is not defined in them.
+    fn looked_at_from(&self, op: &Op) -> Vec<Value> {
+        let mut own: IdMap<Value, bool> = IdMap::default();
+        let mut looked_at = Vec::new();
+        for region in &op.regions {
+            self.kernel.walk(region, &mut |_, inner| {
+                inner.results.iter().for_each(|&result| own.set(result, true));
+                looked_at.extend(&inner.operands);
+            });
+        }
+        looked_at.retain(|&value| !own[value]);
+        looked_at
     }
 }

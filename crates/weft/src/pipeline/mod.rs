@@ -18,7 +18,8 @@
 //! again only a round after it was read.
 //!
 //! What a round needs to know its addresses, pointers that a loop carries for example, is computed that
-//! many rounds ahead as well; rounds that do not exist are masked. Rounds are counted without
+//! many rounds ahead as well, and so is a branch of nothing but arithmetic, by which a persistent kernel finds its next
+//! tile; rounds that do not exist are masked. Rounds are counted without
 //! overflow: a round ahead exists while what is left of the range is more than a step.
 //!
 //! Blocks of tensor descriptors that are tensor maps are copied by an engine, which an mbarrier for each buffer

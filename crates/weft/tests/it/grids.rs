@@ -1,13 +1,12 @@
 //! Grids that depend on others (programmatic dependent launch).
 
-use crate::inputs::Argument::{self, Empty, I32, Random};
-use crate::inputs::make;
+use crate::checked::check;
+use crate::inputs::Argument::{Empty, I32, Random};
 use weft::axis::AxisFacts;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
-use weft::sim::{self, Launch};
-use weft::tile::{self, OpKind, eval};
+use weft::tile::{self, OpKind};
 use weft::{pipeline, ttir};
 use weft_layout::machine::Machine;
 
@@ -73,36 +72,14 @@ fn product([wait, _]: [&str; 2]) -> String {
     )
 }
 
-fn printed(text: &str, name: &str, language: Language) -> String {
-    let module = ttir::parse(text).unwrap();
-    let options = Options::for_machine(Machine::by_name(name).unwrap());
-    let program = compile::compile(&module, &module.kernels[0], &options).unwrap().program;
-    emit::print(&program, language, Target::by_name(name).unwrap()).unwrap()
+fn options(name: &str) -> Options {
+    Options::for_machine(Machine::by_name(name).unwrap())
 }
 
-/// Runs a kernel as the evaluator and as the simulator has it, and compares.
-fn check(text: &str, name: &str, arguments: &[(&str, Argument)]) {
+fn printed(text: &str, name: &str, language: Language) -> String {
     let module = ttir::parse(text).unwrap();
-    let machine = Machine::by_name(name).unwrap();
-    let options = Options::for_machine(machine);
-    let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
-    let (args, memory) = make(arguments);
-    let (mut simulated, mut expected) = (memory.clone(), memory);
-    let launch = Launch {
-        program: &compiled.program,
-        grid: [1, 1, 1],
-        args: &args,
-        machine: &compile::simulated(machine, 8),
-        options: sim::Options::default(),
-    };
-    let report = sim::run(&launch, &mut simulated).unwrap();
-    assert!(report.findings.is_empty(), "{:?}", report.findings);
-    let options = eval::Options::default();
-    let report = eval::run(&compiled.meaning, [1, 1, 1], &args, &mut expected, options).unwrap();
-    let pairs = expected.buffers().iter().zip(simulated.buffers());
-    for (index, (expected, simulated)) in pairs.enumerate() {
-        eval::compare(expected, simulated, report.bounds.of_buffer(index)).unwrap();
-    }
+    let program = compile::compile(&module, &module.kernels[0], &options(name)).unwrap().program;
+    emit::print(&program, language, Target::by_name(name).unwrap()).unwrap()
 }
 
 #[test]
@@ -146,7 +123,8 @@ fn loads_stay_on_their_side_of_a_wait() {
         assert!(!text.contains("griddep"), "{text}");
     }
     for name in ["sm_90", "sm_80", "gfx942"] {
-        check(&text, name, &[("x", Random(DType::F32, 1)), ("y", Empty(DType::F32, 1))]);
+        let arguments = [("x", Random(DType::F32, 1)), ("y", Empty(DType::F32, 1))];
+        check(&text, &options(name), [1, 1, 1], &arguments);
     }
 }
 
@@ -177,7 +155,7 @@ fn loops_wait_once_in_front() {
                 ("rounds", I32(rounds)),
             ];
             for name in ["sm_90", "sm_80", "gfx942"] {
-                check(&text, name, &arguments);
+                check(&text, &options(name), [1, 1, 1], &arguments);
             }
         }
     }

@@ -5,7 +5,7 @@ use weft::memory::{Buffer, Memory};
 use weft::scalar;
 
 /// One argument of a kernel.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Argument {
     /// So many floats between -1 and 1.
     Random(DType, usize),

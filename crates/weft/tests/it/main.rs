@@ -7,6 +7,7 @@ mod assembly;
 mod atomics;
 mod barriers;
 mod behind;
+mod checked;
 mod corpus;
 mod crowded;
 mod deep;

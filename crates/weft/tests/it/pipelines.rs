@@ -1,5 +1,6 @@
 //! Loops whose loads run ahead mean what they meant.
 
+use crate::checked::check;
 use crate::corpus::{Case, cases, text};
 use crate::inputs::Argument::{self, Empty, I32, Random};
 use crate::inputs::make;
@@ -353,4 +354,97 @@ fn begins_in_front(text: &str) -> bool {
     let first = |takes: &dyn Fn(&OpKind) -> bool| order.iter().position(takes).unwrap();
     let product = first(&|kind| matches!(kind, OpKind::WarpgroupDot(_)));
     product < first(&|kind| matches!(kind, OpKind::AsyncCopy(AsyncCopy::Begin(_))))
+}
+
+/// Products of tiles one after the other in one loop: a branch finds the next tile, another one stores a sum.
+const FLATTENED: &str = "tt.func public @flattened(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %lines: i32, %rounds: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %before = arith.constant -1 : i32
+  %tall = arith.constant 32 : i32
+  %tile = arith.constant 1024 : i32
+  %none = arith.constant dense<0.0> : tensor<32x32xf32>
+  %range = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+  %over = tt.expand_dims %range {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %overs = tt.broadcast %over : tensor<1x32xi32> -> tensor<32x32xi32>
+  %down = tt.expand_dims %range {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %width = arith.constant dense<32> : tensor<32x1xi32>
+  %shifted = arith.muli %down, %width : tensor<32x1xi32>
+  %downs = tt.broadcast %shifted : tensor<32x1xi32> -> tensor<32x32xi32>
+  %square = arith.addi %downs, %overs : tensor<32x32xi32>
+  %length = arith.constant dense<64> : tensor<32x1xi32>
+  %end:4 = scf.for %i = %zero to %rounds step %one iter_args(%k = %one, %number = %before, %rows = %range, %sum = %none) -> (i32, i32, tensor<32xi32>, tensor<32x32xf32>) : i32 {
+    %more = arith.addi %k, %one : i32
+    %is_last = arith.cmpi eq, %k, %one : i32
+    %next = arith.select %is_last, %zero, %more : i32
+    %is_new = arith.cmpi eq, %next, %zero : i32
+    %found:2 = scf.if %is_new -> (i32, tensor<32xi32>) {
+      %after = arith.addi %number, %one : i32
+      %first = arith.muli %after, %tall : i32
+      %firsts = tt.splat %first : i32 -> tensor<32xi32>
+      %all = arith.addi %firsts, %range : tensor<32xi32>
+      %wraps = tt.splat %lines : i32 -> tensor<32xi32>
+      %own = arith.remsi %all, %wraps : tensor<32xi32>
+      scf.yield %after, %own : i32, tensor<32xi32>
+    } else {
+      scf.yield %number, %rows : i32, tensor<32xi32>
+    }
+    %at = arith.muli %next, %tall : i32
+    %ats = tt.splat %at : i32 -> tensor<32x32xi32>
+    %line = tt.expand_dims %found#1 {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+    %starts = arith.muli %line, %length : tensor<32x1xi32>
+    %left = tt.broadcast %starts : tensor<32x1xi32> -> tensor<32x32xi32>
+    %lefts = arith.addi %left, %overs : tensor<32x32xi32>
+    %from = arith.addi %lefts, %ats : tensor<32x32xi32>
+    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+    %a_at = tt.addptr %xs, %from : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+    %a = tt.load %a_at : tensor<32x32x!tt.ptr<f16>>
+    %begin = arith.muli %next, %tile : i32
+    %y_at = tt.addptr %y, %begin : !tt.ptr<f16>, i32
+    %ys = tt.splat %y_at : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+    %b_at = tt.addptr %ys, %square : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+    %b = tt.load %b_at : tensor<32x32x!tt.ptr<f16>>
+    %product = tt.dot %a, %b, %sum : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+    %is_done = arith.cmpi eq, %next, %one : i32
+    scf.if %is_done {
+      %place = arith.muli %found#0, %tile : i32
+      %z_at = tt.addptr %z, %place : !tt.ptr<f32>, i32
+      %zs = tt.splat %z_at : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+      %out = tt.addptr %zs, %square : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+      tt.store %out, %product : tensor<32x32x!tt.ptr<f32>>
+    }
+    %left_over = arith.select %is_done, %none, %product : tensor<32x32xf32>
+    scf.yield %next, %found#0, %found#1, %left_over : i32, i32, tensor<32xi32>, tensor<32x32xf32>
+  }
+  tt.return
+}";
+
+/// What a branch computes for addresses is computed ahead as well, by a branch.
+#[test]
+fn loads_whose_addresses_a_branch_finds_run_ahead() {
+    let module = ttir::parse(FLATTENED).unwrap();
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    for stages in [2, 3, 4] {
+        let ahead = pipeline::run(kernel, &facts, &machine("sm_80"), 4, stages).unwrap();
+        tile::verify(&ahead).unwrap();
+        assert_eq!(copies(&ahead), 2 * stages as usize, "{stages} stages");
+    }
+    for rounds in [0, 1, 2, 3, 8] {
+        let tiles = (rounds as usize / 2).max(1);
+        let arguments = [
+            ("x", Random(DType::F16, 48 * 64)),
+            ("y", Random(DType::F16, 2 * 1024)),
+            ("z", Empty(DType::F32, 1024 * tiles)),
+            ("lines", Argument::I32(48)),
+            ("rounds", Argument::I32(rounds)),
+        ];
+        for name in ["sm_80", "sm_90", "gfx942", "gfx950"] {
+            for stages in [2, 3] {
+                let options =
+                    Options { stages, ..Options::for_machine(&machine(name)) };
+                check(FLATTENED, &options, [1, 1, 1], &arguments);
+            }
+        }
+    }
 }
