@@ -441,8 +441,7 @@ fn loads_whose_addresses_a_branch_finds_run_ahead() {
         ];
         for name in ["sm_80", "sm_90", "gfx942", "gfx950"] {
             for stages in [2, 3] {
-                let options =
-                    Options { stages, ..Options::for_machine(&machine(name)) };
+                let options = Options { stages, ..Options::for_machine(&machine(name)) };
                 check(FLATTENED, &options, [1, 1, 1], &arguments);
             }
         }
