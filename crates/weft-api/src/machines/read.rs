@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 32] = [
     "name",
     "isa",
     "lanes",
@@ -45,6 +45,7 @@ const KEYS: [&str; 31] = [
     "matrix_moves",
     "matrix_multiplies",
     "warpgroup_multiplies",
+    "scaled_multiplies",
     "shuffles",
     "byte_permute",
     "prices",
@@ -56,7 +57,7 @@ const KEYS: [&str; 31] = [
 /// The machine that a JSON value describes, as [`MachineAnswer`](super::MachineAnswer) writes it.
 ///
 /// Every key must be there except `sources` (then nothing is known of where the numbers come from),
-/// `warpgroup_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element), `timing` (then it is that of
+/// `warpgroup_multiplies` and `scaled_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element), `timing` (then it is that of
 /// `sm_90` or `gfx942`) and `measured`, which is not looked into.
 pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let object = At::root(value).object(&KEYS)?;
@@ -112,6 +113,10 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
         matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1)?),
         warpgroup_multiplies: Cow::Owned(match object.find("warpgroup_multiplies") {
             Some(at) => matrix_multiplies(&at, 4)?,
+            None => Vec::new(),
+        }),
+        scaled_multiplies: Cow::Owned(match object.find("scaled_multiplies") {
+            Some(at) => scaled_multiplies(&at)?,
             None => Vec::new(),
         }),
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
@@ -290,6 +295,18 @@ fn matrix_multiplies(at: &At<'_>, warps: u32) -> Result<Vec<MatrixMultiply>, Mac
     at.list()?.iter().map(|at| matrix_multiply(at, warps)).collect()
 }
 
+/// Instructions of factors with scales.
+fn scaled_multiplies(at: &At<'_>) -> Result<Vec<MatrixMultiply>, MachineError> {
+    let scaled = |at: &At<'_>| {
+        let multiply = matrix_multiply(at, 1)?;
+        match multiply.scale_group() {
+            Some(_) => Ok(multiply),
+            None => at.refuse("its factors have no scales, and those of its list have"),
+        }
+    };
+    at.list()?.iter().map(scaled).collect()
+}
+
 fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineError> {
     let object = at.object(&[
         "name",
@@ -306,12 +323,12 @@ fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineErr
     ])?;
     let number = |key| object.get(key)?.word(&Number::ALL.map(|number| (number.word(), number)));
     let (left, right) = (number("left")?, number("right")?);
-    if left.bits() != right.bits() {
-        return object.get("right")?.refuse("the factors are of one width");
-    }
     let known = Fragments::ALL.map(|fragments| (fragments.word(), fragments));
     // Files that do not say are of the time when there was `mma` alone.
     let fragments = object.find("fragments").map_or(Ok(Fragments::Mma), |at| at.word(&known))?;
+    if left.bits() != right.bits() && fragments != Fragments::MfmaScaled {
+        return object.get("right")?.refuse("the factors are of one width");
+    }
     let [rows, columns, summed] = fragments.sizes(left.bits());
     let multiply = MatrixMultiply {
         name: Cow::Owned(object.get("name")?.text()?.to_owned()),

@@ -23,7 +23,6 @@ mod given;
 mod sent;
 #[cfg(test)]
 mod tests;
-mod writer;
 
 pub use given::{Parts, described, dimensions, given, is_made, mappable, stored};
 pub use sent::sent;
@@ -32,7 +31,7 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
 use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Region, Type, Value, ValueData};
-use writer::Rewrite;
+use crate::tile::{Rewrite, WriteOps};
 
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;
