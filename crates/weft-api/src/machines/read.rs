@@ -110,13 +110,13 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
             None => Vec::new(),
         }),
         matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
-        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1)?),
+        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1, false)?),
         warpgroup_multiplies: Cow::Owned(match object.find("warpgroup_multiplies") {
-            Some(at) => matrix_multiplies(&at, 4)?,
+            Some(at) => matrix_multiplies(&at, 4, false)?,
             None => Vec::new(),
         }),
         scaled_multiplies: Cow::Owned(match object.find("scaled_multiplies") {
-            Some(at) => scaled_multiplies(&at)?,
+            Some(at) => matrix_multiplies(&at, 1, true)?,
             None => Vec::new(),
         }),
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
@@ -290,21 +290,26 @@ fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
     })
 }
 
-/// Instructions that so many warps run together.
-fn matrix_multiplies(at: &At<'_>, warps: u32) -> Result<Vec<MatrixMultiply>, MachineError> {
-    at.list()?.iter().map(|at| matrix_multiply(at, warps)).collect()
-}
-
-/// Instructions of factors with scales.
-fn scaled_multiplies(at: &At<'_>) -> Result<Vec<MatrixMultiply>, MachineError> {
-    let scaled = |at: &At<'_>| {
-        let multiply = matrix_multiply(at, 1)?;
-        match multiply.scale_group() {
-            Some(_) => Ok(multiply),
-            None => at.refuse("its factors have no scales, and those of its list have"),
+/// Instructions that so many warps run together, of factors with scales or without.
+fn matrix_multiplies(
+    at: &At<'_>,
+    warps: u32,
+    scaled: bool,
+) -> Result<Vec<MatrixMultiply>, MachineError> {
+    let one = |at: &At<'_>| {
+        let multiply = matrix_multiply(at, warps)?;
+        match (multiply.scale_group().is_some(), scaled) {
+            (true, false) => at.refuse("its factors have scales, and those of its list have none"),
+            (false, true) => at.refuse("its factors have no scales, and those of its list have"),
+            (true, true)
+                if multiply.rows != multiply.columns || multiply.rows * multiply.summed != 2048 =>
+            {
+                at.refuse("with scales there are products of 16 x 16 x 128 and of 32 x 32 x 64")
+            }
+            _ => Ok(multiply),
         }
     };
-    at.list()?.iter().map(scaled).collect()
+    at.list()?.iter().map(one).collect()
 }
 
 fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineError> {

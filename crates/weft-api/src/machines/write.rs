@@ -61,7 +61,8 @@ pub struct MachineAnswer {
     pub matrix_multiplies: Vec<MatrixMultiplyAnswer>,
     /// The instructions by which four warps multiply matrices, from shared memory.
     pub warpgroup_multiplies: Vec<MatrixMultiplyAnswer>,
-    /// The instructions by which one warp multiplies matrices of numbers with scales.
+    /// The instructions by which one warp multiplies matrices of numbers with scales, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scaled_multiplies: Vec<MatrixMultiplyAnswer>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Vec<ShuffleAnswer>,
