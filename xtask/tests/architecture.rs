@@ -97,6 +97,7 @@ const HOUSES: [House; 4] = [
             ("memory", &["dtype"]),
             ("format", &[]),
             ("tile", FOUNDATION),
+            ("scaled", &["dtype", "id", "scalar", "tile"]),
             (
                 "ttir",
                 &[
@@ -109,6 +110,7 @@ const HOUSES: [House; 4] = [
                     "instruction",
                     "location",
                     "scalar",
+                    "scaled",
                     "tile",
                 ],
             ),
@@ -203,6 +205,7 @@ const HOUSES: [House; 4] = [
                     "natural",
                     "once",
                     "pipeline",
+                    "scaled",
                     "schedule",
                     "sim",
                     "simplify",
@@ -456,6 +459,7 @@ const ASKING: [Asking; 2] = [
             "crates/weft/src/fuse.rs",
             "crates/weft/src/pipeline",
             "crates/weft/src/prune.rs",
+            "crates/weft/src/scaled.rs",
             "crates/weft/src/tile/slice.rs",
             "crates/weft/src/lower/order.rs",
             "crates/weft/src/lower/local.rs",
@@ -504,7 +508,8 @@ fn with_effects(table: &str, of: &str) -> BTreeSet<String> {
 }
 
 /// The operations that a file names all the same, because it writes or rewrites them.
-const REWRITES: [(&str, &[&str], &str); 14] = [
+const REWRITES: [(&str, &[&str], &str); 15] = [
+    ("weft/src/scaled.rs", &["Dot", "DotScaled"], "writes products with scales as others"),
     ("weft/src/fuse.rs", &["Reduce"], "gives sums along an axis their products unrounded"),
     ("simplify/barriers.rs", &["Sync"], "puts barriers there"),
     ("simplify/pack.rs", &["Sync"], "puts barriers there"),
@@ -522,7 +527,7 @@ const REWRITES: [(&str, &[&str], &str); 14] = [
     ),
     (
         "pipeline/find.rs",
-        &["Descriptor", "Dot", "Load", "WarpgroupDot"],
+        &["Descriptor", "Dot", "DotScaled", "Load", "WarpgroupDot"],
         "chooses loads that become copies, by the products that they feed",
     ),
     (
@@ -607,10 +612,11 @@ fn only_prices_ask_what_is_likely() {
 }
 
 /// Where the rows of a family's operations stand.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "crates/weft/src/lane/atomics.rs",
     "crates/weft/src/lane/copies.rs",
     "crates/weft/src/lane/multiply.rs",
+    "crates/weft/src/lane/scaled.rs",
     "crates/weft/src/lane/sync.rs",
     "crates/weft/src/lane/tensor.rs",
     "crates/weft/src/lane/transfer.rs",

@@ -22,7 +22,7 @@ use weft::compile::{self, Pressure, Relief};
 use weft::lane::{BarrierScope, MAX_ACCESS_BYTES};
 use weft::location::Loc;
 use weft::simplify::ordered::{self, Conflict, Order};
-use weft::tile::{ByPointers, Element, Op, OpId, OpKind};
+use weft::tile::{ByPointers, Element, Op, OpId};
 use weft::ttir::Places;
 use weft_layout::access::Sectors;
 use weft_layout::machine::Machine;
@@ -125,9 +125,7 @@ impl Explained<'_> {
         let trips = Trips::of(kernel);
         let mut answers = Vec::new();
         kernel.walk(&kernel.body, &mut |id, op| {
-            let (OpKind::Dot(_) | OpKind::WarpgroupDot(_), Some(layout)) =
-                (&op.kind, assignment.runs_in(id))
-            else {
+            let Some(layout) = assignment.runs_in(id).filter(|_| op.kind.is_product()) else {
                 return;
             };
             let product = assignment.product(id);

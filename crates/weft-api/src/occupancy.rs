@@ -92,7 +92,7 @@ pub(crate) fn second_assembly(
     // The sums of products stay in registers, and what is in flight may not move: there is less to be had.
     let share = ops.map(|op| match op {
         Op::Warpgroup(WarpgroupOp::Multiply(_)) => 90,
-        Op::MatrixMultiply { .. } => 70,
+        Op::MatrixMultiply(_) | Op::ScaledMultiply(_) => 70,
         _ => 55,
     });
     let share = share.max().unwrap_or(55);

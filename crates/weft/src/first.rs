@@ -55,7 +55,7 @@ fn second_round(
     for region in &op.regions {
         kernel.walk(region, &mut |_, op| match op.kind {
             OpKind::For | OpKind::While => is_plain = false,
-            OpKind::Dot(_) | OpKind::WarpgroupDot(_) => is_plain = false,
+            ref kind if kind.is_product() => is_plain = false,
             OpKind::If => any |= differs(op.operands[0]) == Some(true),
             _ => {}
         });

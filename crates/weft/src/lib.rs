@@ -100,6 +100,7 @@
 //! | [`math`] | functions without an instruction, as operations of `lane` |
 //! | [`movement`] | plans of movements, lowered to `lane` |
 //! | [`axis`] | what is known of integers and pointers along each axis |
+//! | [`scaled`] | products of numbers with scales as products of widened factors |
 //! | [`fuse`] | multiplications and additions as fused multiply-adds |
 //! | [`descriptors`] | tensor descriptors as pointers or tensor maps |
 //! | [`once`] | loops that run once at most, as their bodies; branches that are known, as what is taken; those that only choose, as selections |
@@ -159,6 +160,7 @@ pub mod assign;
 pub mod factors;
 pub mod lower;
 pub mod simplify;
+pub mod scaled;
 pub mod schedule;
 pub mod conversion;
 pub mod sim;

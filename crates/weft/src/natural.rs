@@ -24,8 +24,9 @@ use crate::axis::AxisFacts;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Cast, Compare};
-use crate::tile::rewrite::{Copies, Rewrite};
-use crate::tile::{ByPointers, Kernel, Op, OpId, OpKind, Region, Type, Value};
+use crate::tile::{
+    ByPointers, Copies, Kernel, Op, OpId, OpKind, Region, Rewrite, Type, Value, WriteOps,
+};
 
 /// The most scalars that a dividend is a sum of.
 const MOST_SCALARS: usize = 4;

@@ -19,7 +19,7 @@ const MAX_PRICE: u64 = 1_000_000_000;
 const MAX_BYTES: u64 = 1 << 30;
 const MAX_COUNT: u32 = 1 << 24;
 
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 32] = [
     "name",
     "isa",
     "lanes",
@@ -45,6 +45,7 @@ const KEYS: [&str; 31] = [
     "matrix_moves",
     "matrix_multiplies",
     "warpgroup_multiplies",
+    "scaled_multiplies",
     "shuffles",
     "byte_permute",
     "prices",
@@ -56,7 +57,7 @@ const KEYS: [&str; 31] = [
 /// The machine that a JSON value describes, as [`MachineAnswer`](super::MachineAnswer) writes it.
 ///
 /// Every key must be there except `sources` (then nothing is known of where the numbers come from),
-/// `warpgroup_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element), `timing` (then it is that of
+/// `warpgroup_multiplies` and `scaled_multiplies` (then there are none), `atomic_vector_bytes` (then each takes one element), `timing` (then it is that of
 /// `sm_90` or `gfx942`) and `measured`, which is not looked into.
 pub fn read(value: &Value) -> Result<Machine, MachineError> {
     let object = At::root(value).object(&KEYS)?;
@@ -109,9 +110,13 @@ pub fn read(value: &Value) -> Result<Machine, MachineError> {
             None => Vec::new(),
         }),
         matrix_moves: Cow::Owned(matrix_moves(&get("matrix_moves")?, lanes)?),
-        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1)?),
+        matrix_multiplies: Cow::Owned(matrix_multiplies(&get("matrix_multiplies")?, 1, false)?),
         warpgroup_multiplies: Cow::Owned(match object.find("warpgroup_multiplies") {
-            Some(at) => matrix_multiplies(&at, 4)?,
+            Some(at) => matrix_multiplies(&at, 4, false)?,
+            None => Vec::new(),
+        }),
+        scaled_multiplies: Cow::Owned(match object.find("scaled_multiplies") {
+            Some(at) => matrix_multiplies(&at, 1, true)?,
             None => Vec::new(),
         }),
         shuffles: Cow::Owned(shuffles(&get("shuffles")?, lanes)?),
@@ -285,9 +290,26 @@ fn matrix_move(at: &At<'_>, lanes: u32) -> Result<MatrixMove, MachineError> {
     })
 }
 
-/// Instructions that so many warps run together.
-fn matrix_multiplies(at: &At<'_>, warps: u32) -> Result<Vec<MatrixMultiply>, MachineError> {
-    at.list()?.iter().map(|at| matrix_multiply(at, warps)).collect()
+/// Instructions that so many warps run together, of factors with scales or without.
+fn matrix_multiplies(
+    at: &At<'_>,
+    warps: u32,
+    scaled: bool,
+) -> Result<Vec<MatrixMultiply>, MachineError> {
+    let one = |at: &At<'_>| {
+        let multiply = matrix_multiply(at, warps)?;
+        match (multiply.scale_group().is_some(), scaled) {
+            (true, false) => at.refuse("its factors have scales, and those of its list have none"),
+            (false, true) => at.refuse("its factors have no scales, and those of its list have"),
+            (true, true)
+                if multiply.rows != multiply.columns || multiply.rows * multiply.summed != 2048 =>
+            {
+                at.refuse("with scales there are products of 16 x 16 x 128 and of 32 x 32 x 64")
+            }
+            _ => Ok(multiply),
+        }
+    };
+    at.list()?.iter().map(one).collect()
 }
 
 fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineError> {
@@ -306,12 +328,12 @@ fn matrix_multiply(at: &At<'_>, warps: u32) -> Result<MatrixMultiply, MachineErr
     ])?;
     let number = |key| object.get(key)?.word(&Number::ALL.map(|number| (number.word(), number)));
     let (left, right) = (number("left")?, number("right")?);
-    if left.bits() != right.bits() {
-        return object.get("right")?.refuse("the factors are of one width");
-    }
     let known = Fragments::ALL.map(|fragments| (fragments.word(), fragments));
     // Files that do not say are of the time when there was `mma` alone.
     let fragments = object.find("fragments").map_or(Ok(Fragments::Mma), |at| at.word(&known))?;
+    if left.bits() != right.bits() && fragments != Fragments::MfmaScaled {
+        return object.get("right")?.refuse("the factors are of one width");
+    }
     let [rows, columns, summed] = fragments.sizes(left.bits());
     let multiply = MatrixMultiply {
         name: Cow::Owned(object.get("name")?.text()?.to_owned()),

@@ -61,6 +61,9 @@ pub struct MachineAnswer {
     pub matrix_multiplies: Vec<MatrixMultiplyAnswer>,
     /// The instructions by which four warps multiply matrices, from shared memory.
     pub warpgroup_multiplies: Vec<MatrixMultiplyAnswer>,
+    /// The instructions by which one warp multiplies matrices of numbers with scales, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaled_multiplies: Vec<MatrixMultiplyAnswer>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Vec<ShuffleAnswer>,
     /// The instruction that makes a word of any four bytes of two.
@@ -298,6 +301,7 @@ impl MachineAnswer {
             warpgroup_multiplies: (machine.warpgroup_multiplies.iter())
                 .map(matrix_multiply)
                 .collect(),
+            scaled_multiplies: machine.scaled_multiplies.iter().map(matrix_multiply).collect(),
             shuffles: machine.shuffles.iter().map(shuffle).collect(),
             byte_permute: machine.byte_permute.to_string(),
             prices: prices(&machine.prices),

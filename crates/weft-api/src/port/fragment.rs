@@ -76,6 +76,8 @@ fn multiplies(number: Number, dtype: DType) -> bool {
         Number::F64 => dtype == DType::F64,
         Number::E4M3 => dtype == DType::F8E4M3FN,
         Number::E5M2 => dtype == DType::F8E5M2,
+        // No tensor has elements of four bits.
+        Number::E2M1 => false,
         Number::E4M3FNUZ => dtype == DType::F8E4M3FNUZ,
         Number::E5M2FNUZ => dtype == DType::F8E5M2FNUZ,
         Number::S8 => dtype == DType::I8,

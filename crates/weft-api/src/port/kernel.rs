@@ -15,7 +15,7 @@ use crate::swizzles;
 use weft::assign::Product;
 use weft::compile::{Scratch, TensorMaps};
 use weft::emit::Language;
-use weft::tile::{OpKind, Value};
+use weft::tile::Value;
 use weft::ttir::Places;
 use weft::unplace;
 use weft_layout::access::{self, Kind, Memory};
@@ -158,7 +158,7 @@ impl Both<'_> {
         let kernel = self.now.lowered();
         let mut answers = Vec::new();
         kernel.walk(&kernel.body, &mut |id, op| {
-            if !matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_)) {
+            if !op.kind.is_product() {
                 return;
             }
             let Some(&sum) = op.results.first() else { return };

@@ -114,6 +114,10 @@ pub fn machine(machine: &MachineAnswer) -> String {
         let price = format!("{}.{:02} cycles for {columns} columns", price / 100, price % 100);
         row(name, &price, &format!("warpgroup_multiplies.{name}"));
     }
+    for MatrixMultiplyAnswer { name, price, .. } in &m.scaled_multiplies {
+        let price = format!("{}.{:02} cycles", price / 100, price % 100);
+        row(name, &price, &format!("scaled_multiplies.{name}"));
+    }
     for ShuffleAnswer { name, reach, pipe } in &m.shuffles {
         let reach = match reach {
             ReachAnswer::Any => "any lane".into(),

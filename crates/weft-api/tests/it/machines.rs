@@ -38,8 +38,9 @@ fn the_reader_knows_the_keys_that_are_written_and_no_others() {
             let Some(Value::Object(object)) = whole.pointer(&pointer) else { continue };
             let is_index = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
             let outside = pointer.split('/').filter(|part| !is_index(part));
-            // Products of warps and of warpgroups are one type.
-            let place = outside.collect::<Vec<_>>().join(".").replace("warpgroup", "matrix");
+            // Products of warps, of warpgroups and with scales are one type.
+            let place = outside.collect::<Vec<_>>().join(".");
+            let place = place.replace("warpgroup", "matrix").replace("scaled", "matrix");
             written_keys.entry(place.clone()).or_default().extend(object.keys().cloned());
             let mut changed = whole.clone();
             changed.pointer_mut(&pointer).unwrap()["no such key"] = json!(1);
@@ -51,6 +52,27 @@ fn the_reader_knows_the_keys_that_are_written_and_no_others() {
     }
     written_keys.get_mut("").unwrap().insert("measured".into());
     assert_eq!(known, written_keys);
+}
+
+#[test]
+fn products_with_scales_stand_in_a_list_of_their_own() {
+    let whole = written(Machine::by_name("gfx950").unwrap());
+    for (list, other, says) in [
+        ("matrix_multiplies", "scaled_multiplies", "have scales, and those of its list have none"),
+        ("scaled_multiplies", "matrix_multiplies", "have no scales, and those of its list have"),
+    ] {
+        let mut changed = whole.clone();
+        changed[list][0] = whole[other][0].clone();
+        let refused = machines::read(&changed).unwrap_err().to_string();
+        assert_eq!(refused, format!("`target.{list}[0]`: its factors {says}"));
+    }
+    let mut changed = whole.clone();
+    changed["scaled_multiplies"][0]["summed"] = json!(128);
+    let refused = machines::read(&changed).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "`target.scaled_multiplies[0]`: with scales there are products of 16 x 16 x 128 and of 32 x 32 x 64"
+    );
 }
 
 #[test]

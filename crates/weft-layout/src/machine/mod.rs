@@ -29,7 +29,7 @@ use alloc::borrow::Cow;
 
 pub use forms::{Matrix, MatrixMove, Pipe, Reach, Shuffle, Transposes};
 pub use matrix_descriptor::MatrixDescriptor;
-pub use multiply::{Fragments, MatrixMultiply, Number, Part, Storage, Widths};
+pub use multiply::{BrokenGroup, Fragments, MatrixMultiply, Number, Part, Storage, Widths};
 pub use phases::{MAX_ACCESS_LOG2, Phases, Together};
 pub use prices::Prices;
 pub use sources::{Origin, Source};
@@ -113,6 +113,9 @@ pub struct Machine {
     /// The instructions by which four warps (a warpgroup) multiply matrices, asynchronously and from
     /// shared memory.
     pub warpgroup_multiplies: Cow<'static, [MatrixMultiply]>,
+    /// The instructions by which one warp multiplies matrices of numbers of few bits, of which neighbours
+    /// along the summed index share a scale.
+    pub scaled_multiplies: Cow<'static, [MatrixMultiply]>,
     /// The instructions that exchange registers between lanes.
     pub shuffles: Cow<'static, [Shuffle]>,
     /// The instruction that makes a word of any four bytes of two.

@@ -16,11 +16,15 @@ use super::Machine;
 use crate::{
     family::{AmdMfma, AmdWmma, DotOperand, Family, FamilyError, NvidiaMma},
     layout::Layout,
-    space::{LANE, REGISTER},
+    space::{LANE, REGISTER, Space},
 };
 
 /// What the name of an instruction whose factors are exchanged ends with.
 const TRANSPOSED: &str = ".transposed";
+
+/// How many neighbours along the summed index share a scale: the block of the Open Compute Project's MX
+/// formats.
+const SCALE_GROUP: u32 = 32;
 
 /// What a matrix holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +43,8 @@ pub enum Number {
     E4M3,
     /// Eight bits: exponent 5, mantissa 2.
     E5M2,
+    /// Four bits, two in a byte with the first in the low half: exponent 2, mantissa 1, no infinities and no NaN.
+    E2M1,
     /// As `E4M3` with another bias, one NaN and no negative zero.
     E4M3FNUZ,
     /// As `E5M2` with another bias, one NaN, no infinities and no negative zero.
@@ -51,7 +57,7 @@ pub enum Number {
 
 impl Number {
     /// Every kind, in the order in which they are listed here.
-    pub const ALL: [Number; 11] = [
+    pub const ALL: [Number; 12] = [
         Number::F16,
         Number::BF16,
         Number::TF32,
@@ -59,6 +65,7 @@ impl Number {
         Number::F64,
         Number::E4M3,
         Number::E5M2,
+        Number::E2M1,
         Number::E4M3FNUZ,
         Number::E5M2FNUZ,
         Number::S8,
@@ -75,6 +82,7 @@ impl Number {
             Number::F64 => "f64",
             Number::E4M3 => "e4m3",
             Number::E5M2 => "e5m2",
+            Number::E2M1 => "e2m1",
             Number::E4M3FNUZ => "e4m3fnuz",
             Number::E5M2FNUZ => "e5m2fnuz",
             Number::S8 => "s8",
@@ -85,6 +93,7 @@ impl Number {
     /// The bits that one takes in a register.
     pub fn bits(self) -> u32 {
         match self {
+            Number::E2M1 => 4,
             Number::E4M3 | Number::E5M2 | Number::E4M3FNUZ | Number::E5M2FNUZ | Number::S8 => 8,
             Number::F16 | Number::BF16 => 16,
             Number::TF32 | Number::F32 | Number::S32 => 32,
@@ -126,6 +135,10 @@ pub enum Fragments {
     Wgmma,
     /// As `mfma` does: over the registers of one wave of 64 lanes ([`AmdMfma`]).
     Mfma,
+    /// As `mfma` does, of factors of which 32 neighbours along the summed index share a scale: an exponent
+    /// of eight bits in a byte of a register ([`MatrixMultiply::scale_fragment`]). A lane has 16 bytes of a
+    /// factor together, and of one of eight bits 16 more from half the summed index on.
+    MfmaScaled,
     /// As `wmma` of gfx11 does: over the registers of one wave of 32 lanes, whose upper half repeats the
     /// factors of the lower one ([`AmdWmma`], version 1).
     WmmaGfx11,
@@ -136,10 +149,11 @@ pub enum Fragments {
 
 impl Fragments {
     /// Every way, in the order in which they are listed here.
-    pub const ALL: [Fragments; 5] = [
+    pub const ALL: [Fragments; 6] = [
         Fragments::Mma,
         Fragments::Wgmma,
         Fragments::Mfma,
+        Fragments::MfmaScaled,
         Fragments::WmmaGfx11,
         Fragments::WmmaGfx12,
     ];
@@ -150,6 +164,7 @@ impl Fragments {
             Fragments::Mma => "mma",
             Fragments::Wgmma => "wgmma",
             Fragments::Mfma => "mfma",
+            Fragments::MfmaScaled => "mfma_scaled",
             Fragments::WmmaGfx11 => "wmma_gfx11",
             Fragments::WmmaGfx12 => "wmma_gfx12",
         }
@@ -164,10 +179,37 @@ impl Fragments {
             Fragments::Mma => [8..=16, 8..=8, least..=256],
             Fragments::Wgmma => [64..=64, 8..=256, 2 * least..=2 * least],
             Fragments::Mfma => [16..=32, 16..=32, 2..=64],
+            Fragments::MfmaScaled => [16..=32, 16..=32, 64..=128],
             Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => [16..=16, 16..=16, 16..=16],
         }
     }
 }
+
+/// Indices that share a scale, or a byte, of which an order along the summed axis takes one away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenGroup {
+    /// The bit of the instruction's summed index, inside the group.
+    pub bit: u32,
+    /// What it stands for, outside of the group.
+    pub index: u64,
+    /// How many neighbours the group has.
+    pub size: u64,
+}
+
+impl core::fmt::Display for BrokenGroup {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { bit, index, size } = self;
+        let own = 1_u64 << bit;
+        let what = if *size == 2 { "a byte" } else { "a scale" };
+        write!(
+            f,
+            "numbers 0 and {own} of the instruction have {what} in common, and stand for 0 and {index}, \
+             which have not: {size} neighbours do"
+        )
+    }
+}
+
+impl core::error::Error for BrokenGroup {}
 
 /// Numbers of columns that an instruction can have: `from`, `from + step`, … to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -236,7 +278,11 @@ impl MatrixMultiply {
     /// How many warps run it together: 1, or 4 neighbours, the first of which is a multiple of 4.
     pub fn warps(&self) -> u32 {
         match self.fragments {
-            Fragments::Mma | Fragments::Mfma | Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => 1,
+            Fragments::Mma
+            | Fragments::Mfma
+            | Fragments::MfmaScaled
+            | Fragments::WmmaGfx11
+            | Fragments::WmmaGfx12 => 1,
             Fragments::Wgmma => 4,
         }
     }
@@ -244,7 +290,7 @@ impl MatrixMultiply {
     /// The logarithm of the lanes of a warp that runs it.
     pub fn lanes_log2(&self) -> u32 {
         match self.fragments {
-            Fragments::Mfma => 6,
+            Fragments::Mfma | Fragments::MfmaScaled => 6,
             Fragments::Mma | Fragments::Wgmma | Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => 5,
         }
     }
@@ -305,9 +351,10 @@ impl MatrixMultiply {
     pub fn exchanged(&self) -> Option<MatrixMultiply> {
         let alike = match self.fragments {
             Fragments::Mma | Fragments::Wgmma => false,
-            Fragments::Mfma | Fragments::WmmaGfx11 | Fragments::WmmaGfx12 => {
-                self.rows == self.columns
-            }
+            Fragments::Mfma
+            | Fragments::MfmaScaled
+            | Fragments::WmmaGfx11
+            | Fragments::WmmaGfx12 => self.rows == self.columns,
         };
         alike.then(|| MatrixMultiply {
             name: match self.name.strip_suffix(TRANSPOSED) {
@@ -323,18 +370,88 @@ impl MatrixMultiply {
     }
 
     /// The bits of the summed index that lanes tell apart where a factor lies in registers; those below
-    /// are neighbours that a lane has together.
-    pub fn summed_on_lanes(&self) -> Result<Range<usize>, FamilyError> {
-        let left = self.fragment(Part::Left)?;
-        let [_, summed] = self.shape(Part::Left);
+    /// are neighbours that a lane has together. The factors are dealt out alike but where instructions take
+    /// numbers of several widths. Of a sum there are none.
+    pub fn summed_on_lanes(&self, factor: Part) -> Result<Range<usize>, FamilyError> {
+        let fragment = self.fragment(factor)?;
+        let [_, width] = self.shape(factor);
+        let summed = u64::from(self.summed);
+        let index = |&place: &u64| match factor {
+            Part::Left => place % width,
+            Part::Right => place / width,
+            Part::Sum => 0,
+        };
         let bits = summed.trailing_zeros() as usize;
-        let on_lanes = left.columns(LANE).iter().filter(|&&place| (1..summed).contains(&place));
         let (mut from, mut count) = (bits, 0);
-        for place in on_lanes {
-            from = from.min(place.trailing_zeros() as usize);
+        for index in fragment.columns(LANE).iter().map(index).filter(|&index| index > 0) {
+            from = from.min(index.trailing_zeros() as usize);
             count += 1;
         }
         Ok(from..from + count)
+    }
+
+    /// How many neighbours along the summed index share a scale; none where factors have no scales.
+    pub fn scale_group(&self) -> Option<u32> {
+        (self.fragments == Fragments::MfmaScaled).then_some(SCALE_GROUP)
+    }
+
+    /// Where the scales of a factor lie: lanes to rows of the left factor or columns of the right one,
+    /// `dim0`, and groups along the summed index, `dim1`. A lane has one, in a byte of a register; which of
+    /// its four bytes, the instruction says.
+    ///
+    /// Nothing where factors have no scales, and for the sum.
+    ///
+    /// ```
+    /// use weft_layout::{Machine, machine::Part, space::LANE};
+    ///
+    /// let machine = Machine::by_name("gfx950").ok_or("no such machine")?;
+    /// let name = "mfma_scale.m16n16k128.f32.e2m1.e2m1";
+    /// let mfma = machine.matrix_multiply(name).ok_or("no such instruction")?;
+    /// let scales = mfma.scale_fragment(Part::Left).ok_or("no scales")?;
+    /// // Sixteen rows, then four groups of 32 along the summed index.
+    /// assert_eq!(scales.columns(LANE), [1 << 2, 2 << 2, 4 << 2, 8 << 2, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scale_fragment(&self, factor: Part) -> Option<Layout> {
+        let group = self.scale_group()?;
+        let kept = match factor {
+            Part::Left => self.rows,
+            Part::Right => self.columns,
+            Part::Sum => return None,
+        };
+        let groups = u64::from(self.summed / group);
+        let powers = |from: u64, end: u64| {
+            core::iter::successors(Some(from), |power| Some(2 * power))
+                .take_while(move |&p| p < end)
+        };
+        let end = u64::from(kept) * groups;
+        let lanes: Vec<u64> = powers(groups, end).chain(powers(1, groups)).collect();
+        let ins = Space::hardware(0, lanes.len() as u32, 0, 0).ok()?;
+        let outs = Space::tensor(&[kept.into(), groups]).ok()?;
+        Layout::new(ins, outs, &lanes).ok()
+    }
+
+    /// Whether the bits of the instruction's summed index may stand for these of a tensor's: numbers that
+    /// share a scale there must share one here, and so must pairs of numbers of four bits that share a byte.
+    /// Beyond the instruction's own bits are those of the number of the step.
+    ///
+    /// Where factors have no scales, any indices may be.
+    ///
+    /// # Errors
+    /// The first bit inside a group, or a pair, that stands for an index outside of it.
+    pub fn keeps_groups(&self, indices: &[u64]) -> Result<(), BrokenGroup> {
+        let Some(group) = self.scale_group() else { return Ok(()) };
+        let packed = self.left == Number::E2M1 || self.right == Number::E2M1;
+        let pair = if packed { 2 } else { 1 };
+        for size in [u64::from(group), pair] {
+            let inside = size.trailing_zeros() as usize;
+            for (bit, &index) in indices.iter().enumerate().take(inside) {
+                if index >= size {
+                    return Err(BrokenGroup { bit: bit as u32, index, size });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The bytes that one instruction reads from shared memory; the left factor may lie in either place.
@@ -378,7 +495,7 @@ impl MatrixMultiply {
             Part::Sum => result.layout(&shape),
             Part::Left | Part::Right => {
                 let operand = u32::from(part == Part::Right);
-                DotOperand { operand, parent: result, k_width: self.k_width() }.layout(&shape)
+                DotOperand { operand, parent: result, k_width: self.k_width(part) }.layout(&shape)
             }
         }?;
         // A family's tile sums more than the shortest instructions, whose registers it has as copies.
@@ -417,9 +534,9 @@ impl MatrixMultiply {
                 let each_warp = rows / u64::from(self.warps());
                 Family::NvidiaMma(nvidia(3, [each_warp, columns, summed].into()))
             }
-            Fragments::Mfma => Family::AmdMfma(AmdMfma {
+            Fragments::Mfma | Fragments::MfmaScaled => Family::AmdMfma(AmdMfma {
                 // No layout depends on it.
-                version: 3,
+                version: if self.fragments == Fragments::Mfma { 3 } else { 4 },
                 warps_per_cta: warps.to_vec(),
                 instr_shape: [rows, columns, summed].into(),
                 is_transposed: self.transposed,
@@ -433,10 +550,12 @@ impl MatrixMultiply {
     }
 
     /// How many neighbours along the summed index a thread holds together.
-    fn k_width(&self) -> u32 {
+    fn k_width(&self, factor: Part) -> u32 {
         match self.fragments {
             Fragments::Mma | Fragments::Wgmma => (32 / self.left.bits()).max(1),
             Fragments::WmmaGfx11 => self.summed,
+            // 16 bytes.
+            Fragments::MfmaScaled => 128 / self.number(factor).bits(),
             // All that a lane has of a factor.
             Fragments::Mfma | Fragments::WmmaGfx12 => {
                 (self.rows * self.summed) >> self.lanes_log2()
@@ -449,6 +568,7 @@ impl Machine {
     /// The instruction of this name, of a warp or of a warpgroup, if the machine has it.
     pub fn matrix_multiply(&self, name: &str) -> Option<&MatrixMultiply> {
         let all = self.matrix_multiplies.iter().chain(self.warpgroup_multiplies.iter());
+        let all = all.chain(self.scaled_multiplies.iter());
         all.into_iter().find(|multiply| multiply.name == name)
     }
 }

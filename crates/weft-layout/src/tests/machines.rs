@@ -8,7 +8,8 @@ use crate::{
     family::{DotOperand, Family, NvidiaMma},
     interop::parse_attribute,
     machine::{
-        Fragments, Isa, Kind, MAX_ACCESS_LOG2, MatrixMultiply, Number, Part, Reach, Storage,
+        BrokenGroup, Fragments, Isa, Kind, MAX_ACCESS_LOG2, MatrixMultiply, Number, Part, Reach,
+        Storage,
     },
     space::{LANE, REGISTER, WARP},
 };
@@ -197,6 +198,8 @@ fn numbers(machine: &Machine) -> Vec<std::string::String> {
     paths.extend(multiplies.map(|form| std::format!("matrix_multiplies.{}", form.name)));
     let multiplies = machine.warpgroup_multiplies.iter();
     paths.extend(multiplies.map(|form| std::format!("warpgroup_multiplies.{}", form.name)));
+    let multiplies = machine.scaled_multiplies.iter();
+    paths.extend(multiplies.map(|form| std::format!("scaled_multiplies.{}", form.name)));
     paths.extend(machine.shuffles.iter().map(|form| std::format!("shuffles.{}", form.name)));
     paths
 }
@@ -376,4 +379,131 @@ fn fragments_of_warpgroup_instructions_are_triton_s_layouts() {
             }
         }
     }
+}
+
+/// The numbers that a lane has of each part of a scaled instruction, by the formulas of AMD's CDNA 4 manual:
+/// 16 bytes of a factor together, of one of eight bits 16 more from half the summed index on.
+#[test]
+fn fragments_of_scaled_instructions_are_those_of_the_isa() {
+    let machine = Machine::by_name("gfx950").unwrap();
+    assert_eq!(machine.scaled_multiplies.len(), 18);
+    for multiply in machine.scaled_multiplies.iter() {
+        let name = &multiply.name;
+        assert_eq!(machine.matrix_multiply(name), Some(multiply));
+        assert_eq!((multiply.lanes_log2(), multiply.scale_group()), (6, Some(32)), "{name}");
+        let [side, columns] = multiply.shape(Part::Sum);
+        assert_eq!((side, side * u64::from(multiply.summed)), (columns, 2048), "{name}");
+        let summed = u64::from(multiply.summed);
+        for part in [Part::Left, Part::Right] {
+            let layout = multiply.fragment(part).unwrap();
+            assert!(layout.is_invertible(), "{name} {part:?}");
+            let width = multiply.shape(part)[1];
+            // Numbers of four bits fill 16 bytes.
+            let together = if multiply.number(part) == Number::E2M1 { 32 } else { 16 };
+            for place in 0..1 << layout.ins().total_bits() {
+                let at = |label| layout.ins().coordinate(label, place);
+                let (register, lane) = (at(REGISTER), at(LANE));
+                let (kept, run) = (lane % side, lane / side);
+                let half = register / together * summed / 2;
+                let index = half + run * together + register % together;
+                let [row, column] = if part == Part::Left { [kept, index] } else { [index, kept] };
+                assert_eq!(layout.apply_flat(place), row * width + column, "{name} {part:?}");
+            }
+            let scales = multiply.scale_fragment(part).unwrap();
+            assert_eq!(scales.shape(), [side, summed / 32], "{name}");
+            for lane in 0..64 {
+                let (kept, group) = (lane % side, lane / side);
+                assert_eq!(scales.apply_flat(lane), kept * (summed / 32) + group, "{name}");
+            }
+        }
+        assert_eq!(multiply.scale_fragment(Part::Sum), None);
+    }
+    let plain = machine.matrix_multiply("mfma.m16n16k32.f32.e4m3.e4m3").unwrap();
+    assert_eq!((plain.scale_group(), plain.scale_fragment(Part::Left)), (None, None));
+}
+
+/// And as Triton 3.9 describes them: the layouts that it gives `tt.dot_scaled` for gfx950, where a tensor of
+/// numbers of four bits is one of bytes.
+#[test]
+fn fragments_of_scaled_instructions_are_triton_s_layouts() {
+    let machine = Machine::by_name("gfx950").unwrap();
+    for multiply in machine.scaled_multiplies.iter() {
+        let [rows, columns] = multiply.shape(Part::Sum);
+        let parent = std::format!(
+            "#ttg.amd_mfma<{{version = 4, warpsPerCTA = [1, 1], instrShape = [{rows}, {columns}, {}], \
+             isTransposed = false}}>",
+            multiply.summed
+        );
+        let sum = parse_attribute(&parent).unwrap().layout(&[rows, columns]);
+        assert_eq!(sum, Ok(multiply.fragment(Part::Sum).unwrap()), "{}", multiply.name);
+        for (index, part) in [Part::Left, Part::Right].into_iter().enumerate() {
+            let text =
+                std::format!("#ttg.dot_op<{{opIdx = {index}, parent = {parent}, kWidth = 16}}>");
+            let own = multiply.fragment(part).unwrap();
+            let mut shape = multiply.shape(part);
+            let packed = multiply.number(part) == Number::E2M1;
+            if packed {
+                shape[1 - index] /= 2;
+            }
+            let layout = parse_attribute(&text).unwrap().layout(&shape).unwrap();
+            // A place among numbers as one among bytes: half as far along the summed index.
+            let width = multiply.shape(part)[1];
+            let in_bytes = |place: u64| match (packed, part) {
+                (false, _) => place,
+                (true, Part::Left) => place / width * shape[1] + place % width / 2,
+                (true, _) => place / width / 2 * width + place % width,
+            };
+            let registers: Vec<u64> =
+                own.columns(REGISTER)[usize::from(packed)..].iter().map(|&p| in_bytes(p)).collect();
+            assert_eq!(layout.columns(REGISTER), registers, "{} {part:?}", multiply.name);
+            let lanes: Vec<u64> = own.columns(LANE).iter().map(|&place| in_bytes(place)).collect();
+            assert_eq!(layout.columns(LANE), lanes, "{} {part:?}", multiply.name);
+        }
+        // `lane` of the linear layouts of the two scales, whose tensors have as many groups.
+        let linear = match rows {
+            16 => "[[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2]]",
+            _ => "[[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1]]",
+        };
+        let text =
+            std::format!("#ttg.linear<{{register = [], lane = {linear}, warp = [], block = []}}>");
+        let shape = [rows, u64::from(multiply.summed) / 32];
+        let scales = parse_attribute(&text).unwrap().layout(&shape);
+        for part in [Part::Left, Part::Right] {
+            assert_eq!(scales, Ok(multiply.scale_fragment(part).unwrap()), "{}", multiply.name);
+        }
+    }
+}
+
+/// What shares a scale stays together, in any order, and so do pairs of four bits; else there is a witness.
+#[test]
+fn an_order_that_breaks_a_group_is_refused_with_a_witness() {
+    let machine = Machine::by_name("gfx950").unwrap();
+    let named = |name: &str| machine.matrix_multiply(name).unwrap();
+    let bytes = named("mfma_scale.m16n16k128.f32.e4m3.e5m2");
+    let mixed = named("mfma_scale.m32n32k64.f32.e4m3.e2m1");
+    let own: Vec<u64> = (0..9).map(|bit| 1 << bit).collect();
+    let orders = [
+        own.clone(),
+        // Within groups, and whole groups.
+        [16, 8, 4, 2, 1, 32, 64, 128, 256].to_vec(),
+        [1, 2, 4, 8, 16, 256, 128, 64, 32].to_vec(),
+    ];
+    for order in &orders {
+        assert_eq!(bytes.keeps_groups(order), Ok(()), "{order:?}");
+    }
+    let broken = [1, 2, 4, 64, 16, 32, 8, 128, 256];
+    let witness = bytes.keeps_groups(&broken).unwrap_err();
+    assert_eq!(witness, BrokenGroup { bit: 3, index: 64, size: 32 });
+    // The witness holds: the two are of one group there, and of two here.
+    assert_eq!((1_u64 << witness.bit) / 32, 0);
+    assert_ne!(broken[witness.bit as usize] / 32, 0);
+    assert_eq!(
+        std::string::ToString::to_string(&witness),
+        "numbers 0 and 8 of the instruction have a scale in common, and stand for 0 and 64, which have \
+         not: 32 neighbours do"
+    );
+    assert_eq!(mixed.keeps_groups(&orders[0]), Ok(()));
+    assert_eq!(mixed.keeps_groups(&orders[1]), Err(BrokenGroup { bit: 0, index: 16, size: 2 }));
+    // Without scales any order is one.
+    assert_eq!(named("mfma.m16n16k32.f32.e4m3.e4m3").keeps_groups(&broken), Ok(()));
 }

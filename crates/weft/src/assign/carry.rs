@@ -84,7 +84,7 @@ impl Carry {
         let data = &problem.flows[flow];
         let make =
             |layouts: &Layouts, label: &Layout| asked(problem, layouts, data, label, way).map(Some);
-        if let Port::Factor(_) = data.asked {
+        if let Port::Factor(_) | Port::Scale(_) = data.asked {
             // How a product is computed says more than its layout.
             return carried(layouts, label, make);
         }
@@ -200,6 +200,14 @@ fn asked(
                 label.slice(other)?.expand_dims(other)?.broadcast(shape)?
             }
         },
+        Port::Scale(side) => match way.and_then(|way| way.product.scale(side)) {
+            Some(scale) => layouts.get(scale).clone(),
+            // As a factor of which all of the summed axis is in registers.
+            None => {
+                let (last, other) = (shape.len() - 1, shape.len() - 1 - side);
+                label.slice(other)?.expand_dims(last)?.broadcast(shape)?
+            }
+        },
     };
     for &id in &flow.via {
         layout = below(kernel, id, &layout)?;
@@ -229,6 +237,6 @@ fn forward(
         Port::Same => Ok(Some(layout)),
         Port::Half => result_layout(&OpKind::Join, &layout, shape).map(Some),
         Port::Joined => result_layout(&OpKind::Split, &layout, shape).map(Some),
-        Port::Factor(_) | Port::Without(_) => Ok(None),
+        Port::Factor(_) | Port::Scale(_) | Port::Without(_) => Ok(None),
     }
 }

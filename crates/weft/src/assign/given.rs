@@ -47,9 +47,8 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
             OpKind::Reduce { .. } => {
                 op.operands.iter().find_map(|&value| assignment.registers(value))
             }
-            OpKind::Scan { .. } | OpKind::Dot(_) | OpKind::WarpgroupDot(_) => {
-                assignment.registers(op.results[0])
-            }
+            OpKind::Scan { .. } => assignment.registers(op.results[0]),
+            kind if product::is_product(kind) => assignment.registers(op.results[0]),
             _ => None,
         };
         if place.is_some() {
@@ -72,11 +71,16 @@ pub(super) fn homes(kernel: &Kernel, block: Block<'_>) -> Result<Option<Assignme
             assignment.products.set(id, Some(found.ok_or_else(name)?));
             continue;
         }
-        let [left, right, sum] =
-            [op.operands[0], op.operands[1], op.results[0]].map(|value| assignment.given[value]);
+        let Some([left, right]) = op.factors() else { continue };
+        let [left, right, sum] = [left, right, op.results[0]].map(|value| assignment.given[value]);
         if let (Some(left), Some(right), Some(sum)) = (left, right, sum) {
             let layouts = &mut assignment.layouts;
-            let found = product::given(kernel, op, block, layouts, [left, right, sum])?;
+            let found = match op.kind {
+                OpKind::DotScaled(_) => {
+                    product::given_scaled(kernel, op, block, layouts, [left, right, sum])?
+                }
+                _ => product::given(kernel, op, block, layouts, [left, right, sum])?,
+            };
             assignment.products.set(id, Some(found));
         }
     }

@@ -65,7 +65,9 @@ pub use home::{Buffers, Home};
 pub use layouts::{LayoutId, Layouts, Plans, Task};
 pub(crate) use near::readable_axes;
 pub use pins::Pin;
-pub use product::{Candidate, Matrix, Product, Warpgroup, candidates, warpgroup_instruction};
+pub use product::{
+    Candidate, Matrix, Product, Warpgroup, candidates, multiplies_scaled, warpgroup_instruction,
+};
 pub use review::{Judged, Review};
 pub use shape::{is_elementwise, is_shape_op, operand_layout, result_layout};
 pub use spent::{Spent, spent};
@@ -264,6 +266,14 @@ pub enum AssignError {
         name: String,
         /// Values with homes, one for each home, with commas.
         known: String,
+    },
+    /// A product of numbers with scales has no instruction, and was not written as one of widened factors.
+    #[error("{name} is a product of numbers with scales, and {machine} has no instruction for it")]
+    NoScaled {
+        /// The name of the value.
+        name: String,
+        /// The machine.
+        machine: String,
     },
     /// A product of warpgroups has layouts that are not those of the instruction.
     #[error(

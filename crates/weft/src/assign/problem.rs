@@ -58,6 +58,8 @@ pub(super) enum Port {
     /// A factor of a matrix product, by its operand: for multiply-adds without one axis of the result and
     /// with the summed one in registers, for matrix instructions as their fragments say.
     Factor(usize),
+    /// The scales of a factor of a matrix product, by its operand: as the fragments say.
+    Scale(usize),
 }
 
 /// What a flow is carried by.
@@ -243,7 +245,7 @@ impl<'a> Problem<'a> {
             }
             OpKind::Reduce { axis, .. } => self.running_op(id, op, Port::Without((*axis).into())),
             OpKind::Scan { .. } => self.running_op(id, op, Port::Same),
-            OpKind::Dot(_) | OpKind::WarpgroupDot(_) => self.product(id, op),
+            kind if kind.is_product() => self.product(id, op),
             OpKind::Gather { axis } => {
                 let [source, indices] = [op.operands[0], op.operands[1]];
                 let from = self.unit(What::Source(id), source);
@@ -314,9 +316,23 @@ impl<'a> Problem<'a> {
 
     fn product(&mut self, id: OpId, op: &Op) {
         let unit = self.unit(What::Runs(id), op.results[0]);
-        self.ask(id, op.operands[0], Port::Factor(0), unit);
-        self.ask(id, op.operands[1], Port::Factor(1), unit);
-        self.ask(id, op.operands[2], Port::Same, unit);
+        let mut scales = [None; 2];
+        if let OpKind::DotScaled(scaled) = op.kind
+            && let Some(parts) = scaled.operands(&op.operands)
+        {
+            scales = parts.scales;
+        }
+        for (side, factor) in op.factors().into_iter().flatten().enumerate() {
+            self.ask(id, factor, Port::Factor(side), unit);
+        }
+        for (side, scale) in scales.into_iter().enumerate() {
+            if let Some(scale) = scale {
+                self.ask(id, scale, Port::Scale(side), unit);
+            }
+        }
+        if let Some(&sum) = op.operands.last() {
+            self.ask(id, sum, Port::Same, unit);
+        }
         self.leave(id, op.results[0], unit, Port::Same);
     }
 

@@ -27,8 +27,9 @@ use crate::budget::{Budget, Overrun};
 use crate::fuse;
 use crate::lane;
 use crate::lower::{self, Movement, Passed};
+use crate::scaled;
 use crate::simplify;
-use crate::tile::{Kernel, Module, Op, OpId, OpKind, Value};
+use crate::tile::{Kernel, Module, Op, OpId, Value};
 use weft_layout::machine::Machine;
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -176,7 +177,7 @@ fn in_place(
 ) -> Option<Compiled> {
     let stop = &options.budget.stop;
     let lacking = |compiled: &Compiled| Some(Pressure::of(&compiled.program, stop)?.lacking());
-    let multiplies = |op: &Op| matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_));
+    let multiplies = |op: &Op| op.kind.is_product();
     let before = lacking(ahead).filter(|&words| words > 0)?;
     if options.stages < 2 || meaning.ops.values().any(multiplies) {
         return None;
@@ -261,11 +262,19 @@ fn with_warps(
     Err(CompileError::SharedMemory { kernel, needed, machine, limit })
 }
 
-/// What a kernel computes when it is compiled so. A pinned product has a home, so it is not fused.
+/// What a kernel computes when it is compiled so: products with scales are ones of widened factors where the machine
+/// has no instruction for them, or where a pin says in which layout they are. A pinned product has a home, so it is
+/// not fused.
 fn meaning(kernel: &Kernel, options: &Options) -> Kernel {
     let pinned: Vec<Value> = options.pins.iter().map(|pin| pin.value).collect();
-    let fused = options.fp_fusion.then(|| fuse::run(kernel, &pinned)).flatten();
-    fused.unwrap_or_else(|| kernel.clone())
+    let machine = &options.machine;
+    let is_kept = |op: &Op| {
+        let is_pinned = op.results.iter().any(|result| pinned.contains(result));
+        !is_pinned && assign::multiplies_scaled(kernel, op, machine)
+    };
+    let plain = scaled::run(kernel, is_kept);
+    let fused = options.fp_fusion.then(|| fuse::run(plain.as_ref().unwrap_or(kernel), &pinned));
+    fused.flatten().or(plain).unwrap_or_else(|| kernel.clone())
 }
 
 /// What is known of every value of a kernel, if that is still wanted.

@@ -5,8 +5,8 @@ use crate::atomic::{Order, Scope};
 use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare};
-use crate::tile::rewrite::Rewrite;
 use crate::tile::{DescriptorOp, Element, LoadOptions, Op, OpKind, Type, Value};
+use crate::tile::{Rewrite, WriteOps};
 
 impl Rewrite<'_> {
     /// What is done to a block, under a descriptor of these parts.

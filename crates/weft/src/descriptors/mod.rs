@@ -30,8 +30,8 @@ pub use sent::sent;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Compare};
-use crate::tile::rewrite::Rewrite;
 use crate::tile::{DescriptorOp, Kernel, Op, OpId, OpKind, Region, Type, Value, ValueData};
+use crate::tile::{Rewrite, WriteOps};
 
 /// What rows of whole pieces of are loaded and stored at once, in bytes.
 const ALIGNMENT: u64 = 16;

@@ -9,11 +9,11 @@
 //! The copy runs on while the program goes on. It is waited for where the memory is written again, which is in the
 //! next round of a loop, or when the kernel ends.
 
-use crate::tile::rewrite::Rewrite;
 use crate::tile::{
     DescriptorOp, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region, Sent, SharedMemory,
     TransferOp,
 };
+use crate::tile::{Rewrite, WriteOps};
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
 

@@ -123,6 +123,11 @@ impl Target {
         }
     }
 
+    /// Whether it multiplies matrices of numbers with scales.
+    pub(in crate::emit) fn multiplies_scaled(&self) -> bool {
+        self.generation == Generation::Cdna4
+    }
+
     /// The builtin of clang for a matrix instruction, if the target has it.
     pub(in crate::emit) fn builtin(&self, multiply: MatrixMultiply) -> Option<Builtin> {
         let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = multiply;

@@ -424,6 +424,7 @@ impl Op {
                 Effects { convergent: warp, latency: Latency::Exchange, ..none }
             }
             Op::MatrixMultiply(op) => op.effects(),
+            Op::ScaledMultiply(op) => op.effects(),
             Op::Warpgroup(op) => op.effects(),
             Op::Sync(op) => op.effects(),
             Op::Mbarrier(op) => op.effects(),

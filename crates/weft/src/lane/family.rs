@@ -8,7 +8,7 @@
 use super::text::space_name;
 use super::{
     AsyncCopy, AtomicAccess, BulkCopy, Effects, InstData, MakeMap, MatrixMultiply, Mbarrier, Op,
-    Space, SyncOp, TensorCopy, Value, WarpgroupOp,
+    ScaledMultiply, Space, SyncOp, TensorCopy, Value, WarpgroupOp,
 };
 use crate::atomic::{Atomic, Order, Rmw, Scope};
 use crate::dtype::DType;
@@ -338,6 +338,7 @@ pub(super) fn read(name: &str, next: Next<'_>) -> Option<Op> {
         .or_else(|| WarpgroupOp::read(name, next).map(Op::Warpgroup))
         .or_else(|| SyncOp::read(name, next).map(Op::Sync))
         .or_else(|| MatrixMultiply::read(name, next).map(Op::MatrixMultiply))
+        .or_else(|| ScaledMultiply::read(name, next).map(Op::ScaledMultiply))
         .or_else(|| MakeMap::read(name, next).map(Op::MakeMap))
 }
 
@@ -351,6 +352,7 @@ pub(super) fn forms(first: &str) -> Vec<String> {
     let others = AtomicAccess::forms().chain(Mbarrier::forms());
     let others = others.chain(SyncOp::forms()).chain(MakeMap::forms());
     let products = WarpgroupOp::forms().chain(MatrixMultiply::forms());
+    let products = products.chain(ScaledMultiply::forms());
     copies.chain(others).chain(products).filter(begins).collect()
 }
 
@@ -366,6 +368,7 @@ impl Op {
             Op::Warpgroup(op) => op.operands(),
             Op::Sync(op) => op.operands(),
             Op::MatrixMultiply(op) => op.operands(),
+            Op::ScaledMultiply(op) => op.operands(),
             Op::MakeMap(op) => op.operands(),
             _ => Operands::new(),
         }

@@ -48,6 +48,7 @@ mod numbers;
 mod ordered;
 mod read;
 mod roles;
+mod scaled;
 mod strength;
 mod sums;
 mod sync;
@@ -67,6 +68,7 @@ pub use family::{Operand, Operands};
 pub use multiply::{Fragments, MatrixMultiply, Words};
 pub use read::{ReadError, read};
 pub use roles::Role;
+pub use scaled::{ScaledMultiply, ScaledNumber};
 pub use sync::{NamedBarrier, SyncOp};
 pub use tensor::{MakeMap, Tensor, TensorCopy, TensorMap, TensorWay};
 pub use transfer::{BulkCopy, Mbarrier};
@@ -417,6 +419,9 @@ pub enum Op {
     /// `(words of the left factor, of the right one, of the sum) -> words of the sum`. Every lane of
     /// the warp takes part.
     MatrixMultiply(MatrixMultiply),
+    /// `(words of the left factor, of the right one, its scales, those of the right one, words of the sum) ->
+    /// words of the sum`. Every lane of the warp takes part.
+    ScaledMultiply(ScaledMultiply),
     /// A step of products of a warpgroup, in flight.
     Warpgroup(WarpgroupOp),
     /// A fence or barrier.

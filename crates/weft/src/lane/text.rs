@@ -215,6 +215,7 @@ fn write_op(f: &mut fmt::Formatter<'_>, op: &Op, id: Inst) -> fmt::Result {
         Op::ShuffleXor { mask } => write!(f, "shuffle.xor {mask}"),
         Op::ShuffleIndex => f.write_str("shuffle.index"),
         Op::MatrixMultiply(op) => op.write(f),
+        Op::ScaledMultiply(op) => op.write(f),
         Op::Warpgroup(op) => op.write(f),
         Op::Sync(op) => op.write(f),
         Op::Mbarrier(op) => op.write(f),

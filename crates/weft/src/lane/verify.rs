@@ -12,6 +12,7 @@
 //! * Matrices are moved by warps of 32 lanes, in shared memory, as one of the forms of
 //!   [`Matrix`](super::Matrix); they are multiplied in the forms of [`MatrixMultiply`], each by warps of its
 //!   lanes, and by aligned groups of four warps of 32 lanes in those of [`WarpgroupMultiply`].
+//! * Matrices with scales are multiplied in the forms of [`ScaledMultiply`], by warps of 64 lanes.
 //! * Roles have warps of their own, in order, and stand in no other role; no barrier of the block stands in one, and
 //!   a warpgroup's operations only in one of whole warpgroups. Named barriers are 1 to 15, of warps of the block.
 //! * Tensor maps are legal ([`is_legal`](super::TensorMap::is_legal)) arguments that copies alone use, of an i64 each.
@@ -21,8 +22,8 @@ use super::effects::Participants;
 use super::family::Family;
 use super::flight;
 use super::{
-    Access, Form, Inst, InstData, Mbarrier, Op, Program, Region, Role, Space, Value,
-    WarpgroupMultiply,
+    Access, Form, Inst, InstData, Mbarrier, Op, Program, Region, Role, ScaledMultiply, Space,
+    Value, WarpgroupMultiply,
 };
 use crate::dtype::DType;
 use crate::id::{Id, IdMap};
@@ -253,6 +254,10 @@ impl Verifier<'_> {
             Op::MatrixMultiply(op) => {
                 op.is_typed(&operands, &results)
                     && self.program.lanes_log2 == op.fragments.lanes_log2()
+            }
+            Op::ScaledMultiply(op) => {
+                op.is_typed(&operands, &results)
+                    && self.program.lanes_log2 == ScaledMultiply::LANES_LOG2
             }
             Op::Warpgroup(op) => op.is_typed(&operands, &results) && op.fits(self.program),
             Op::Sync(op) => op.is_typed(&operands, &results) && op.fits(self.program.warps),

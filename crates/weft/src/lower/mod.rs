@@ -311,6 +311,7 @@ impl Lowerer<'_> {
             OpKind::Dot(precision) | OpKind::WarpgroupDot(precision) => {
                 self.dot(id, op, *precision)
             }
+            OpKind::DotScaled(scaled) => self.dot_scaled(id, op, *scaled),
             OpKind::Print { prefix, hex, signed } => {
                 self.print(op, Print { prefix, hex: *hex, signed })
             }

@@ -2,6 +2,7 @@
 
 mod matrix;
 mod parts;
+mod scaled;
 mod warpgroup;
 
 use super::Lowerer;
@@ -10,7 +11,7 @@ use crate::dtype::DType;
 use crate::lane;
 use crate::movement;
 use crate::scalar::Cast;
-use crate::tile::{Op, OpId, Precision, Value};
+use crate::tile::{Op, OpId, Precision, ScaledDot, Value};
 use std::rc::Rc;
 use weft_layout::step::Plan;
 
@@ -25,6 +26,22 @@ impl Lowerer<'_> {
             Product::Multiply => self.multiply_adds(id, op),
             Product::Matrix(matrix) => self.matrix_product(op, &matrix, precision),
             Product::Warpgroup(product) => self.warpgroup_product(id, op, &product),
+        }
+    }
+
+    /// A product of numbers with scales, which no other instructions compute than those that it was left for.
+    pub(super) fn dot_scaled(
+        &mut self,
+        id: OpId,
+        op: &Op,
+        scaled: ScaledDot,
+    ) -> Result<(), AssignError> {
+        match self.assignment.product(id).clone() {
+            Product::Matrix(matrix) => self.scaled_product(op, scaled, &matrix),
+            Product::Multiply | Product::Warpgroup(_) => {
+                let name = self.kernel.value_name(op.results[0]);
+                Err(AssignError::NoScaled { name, machine: self.block.machine.name.to_string() })
+            }
         }
     }
 

@@ -8,9 +8,8 @@ use crate::cache::Cache;
 use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::scalar::{Binary, Cast, Compare};
-use crate::tile::rewrite::Copies;
 use crate::tile::{
-    AsyncCopy, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region,
+    AsyncCopy, Copies, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region,
     SharedMemory, Type, Value, ValueData, in_flight,
 };
 use rustc_hash::FxHashMap;

@@ -299,7 +299,7 @@ impl<'a> Body<'a> {
             waits |= effects.dependence == Dependence::Across;
             match kind {
                 OpKind::For | OpKind::While | OpKind::If => return None,
-                OpKind::Dot(_) | OpKind::WarpgroupDot(_) => return None,
+                _ if kind.is_product() => return None,
                 // Behind it a thread may see what others have stored, by whatever argument.
                 _ if effects.fence == Fence::Barrier => return None,
                 _ if effects.global.writes => {
@@ -431,8 +431,9 @@ impl<'a> Body<'a> {
         let mut fed = BTreeSet::new();
         for &id in self.ops.iter().rev() {
             let op = &self.kernel.ops[id];
-            let needed: &[Value] = match op.kind {
-                OpKind::Dot(_) | OpKind::WarpgroupDot(_) => &op.operands[..2],
+            let needed: &[Value] = match &op.kind {
+                // All but what is added to.
+                kind if kind.is_product() => &op.operands[..op.operands.len().saturating_sub(1)],
                 // A factor that is put into memory.
                 _ if fed.contains(&id) && op.kind.effects().allocates => &op.operands,
                 _ if fed.contains(&id) && op.kind.effects().is_pure() => &op.operands,
@@ -456,6 +457,16 @@ impl<'a> Body<'a> {
                     let rank = self.kernel.ty(op.results[0]).shape.len();
                     axes.set(op.operands[0], rank.checked_sub(1));
                     axes.set(op.operands[1], rank.checked_sub(2));
+                }
+                (OpKind::DotScaled(scaled), _) => {
+                    let rank = self.kernel.ty(op.results[0]).shape.len();
+                    let Some(parts) = scaled.operands(&op.operands) else { continue };
+                    for (factor, from_end) in parts.factors.into_iter().zip(1..) {
+                        axes.set(factor, rank.checked_sub(from_end));
+                    }
+                    for scale in parts.scales.into_iter().flatten() {
+                        axes.set(scale, rank.checked_sub(1));
+                    }
                 }
                 (OpKind::Load(_), own) => loads.set(id, own),
                 (OpKind::Trans { order }, Some(axis)) => {
@@ -536,9 +547,8 @@ impl<'a> Body<'a> {
     /// operations.
     fn may_be_copied_ahead(&self, op: &Op) -> bool {
         let computes = |op: &Op| {
-            let is_product = matches!(op.kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_));
             let is_plain = op.kind.effects().is_pure() && op.regions.is_empty();
-            is_plain && !is_product || op.kind == OpKind::If
+            is_plain && !op.kind.is_product() || op.kind == OpKind::If
         };
         let mut all = computes(op);
         for region in &op.regions {

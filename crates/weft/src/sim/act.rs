@@ -4,8 +4,9 @@
 use super::compute::split;
 use super::memory_access::{self, copies, products, transfers};
 use super::multiply::multiply;
-use super::program::{BulkOp, Code, MakeOp, MultiplyOp, Row, WaitOp};
+use super::program::{BulkOp, Code, MakeOp, MultiplyOp, Row, ScaledOp, WaitOp};
 use super::report::FindingKind;
+use super::scaled;
 use super::schedule::{Block, World};
 use super::warp::{Warp, full, lanes_of, row, truth};
 use crate::atomic::{Order, Scope};
@@ -33,6 +34,7 @@ pub(super) enum Act {
         inst: Inst,
     },
     MatrixMultiply(Box<MultiplyOp>),
+    ScaledMultiply(Box<ScaledOp>),
     /// Begins product `index` of a warpgroup.
     Product(u32),
     ProductFence {
@@ -101,6 +103,10 @@ impl Warp {
             Act::MatrixMultiply(op) => {
                 self.together(block, world, op.inst, "a product of matrices");
                 self.multiply(code, op);
+            }
+            Act::ScaledMultiply(op) => {
+                self.together(block, world, op.inst, "a product of matrices");
+                self.scaled_multiply(code, op);
             }
             Act::Product(index) => {
                 let inst = code.products[*index as usize].inst;
@@ -178,7 +184,23 @@ impl Warp {
         });
         let [a, b, sum]: [Vec<&[u64]>; 3] = operands;
         let results = multiply(op.multiply, [&a, &b, &sum]);
-        for (&to, words) in op.results.iter().zip(results.chunks_exact(lanes)) {
+        self.set_words(&op.results, &results, lanes);
+    }
+
+    /// The same with a scale for each group of numbers.
+    fn scaled_multiply(&mut self, code: &Code, op: &ScaledOp) {
+        let lanes = code.lanes as usize;
+        let of = |&word: &Row| row(&self.registers, &code.constants, word, lanes);
+        let [a, b, sum]: [Vec<&[u64]>; 3] =
+            op.operands.each_ref().map(|rows| rows.iter().map(of).collect());
+        let scales = op.scales.each_ref().map(of);
+        let results = scaled::multiply(op.multiply, [&a, &b, &sum], scales);
+        self.set_words(&op.results, &results, lanes);
+    }
+
+    /// Sets registers to words, of each word all lanes.
+    fn set_words(&mut self, registers: &[Row], words: &[u64], lanes: usize) {
+        for (&to, words) in registers.iter().zip(words.chunks_exact(lanes)) {
             self.registers[to as usize..][..lanes].copy_from_slice(words);
         }
     }

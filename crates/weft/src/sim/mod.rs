@@ -119,6 +119,7 @@ mod fuzz;
 mod machine;
 mod memory_access;
 mod multiply;
+mod scaled;
 mod program;
 mod report;
 mod room;

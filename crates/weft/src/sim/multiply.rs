@@ -210,7 +210,7 @@ impl Dot {
 
 /// A sum of products, as doubles: the products are exact there, and 53 digits hold their sum but for what
 /// rounding to 24 or 11 would drop.
-fn exactly(start: f64, factors: impl Iterator<Item = (u64, u64)>) -> f64 {
+pub(super) fn exactly(start: f64, factors: impl Iterator<Item = (u64, u64)>) -> f64 {
     factors.fold(start, |sum, (a, b)| sum + f64::from_bits(a) * f64::from_bits(b))
 }
 

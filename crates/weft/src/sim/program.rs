@@ -23,7 +23,7 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::{
     BarrierScope, BulkCopy, IdKind, Inst, InstData, Matrix, MatrixMultiply, Mbarrier, NamedBarrier,
-    Op, Operand, Program, Region, Role, Space, SyncOp, TensorMap, TensorWay, Value,
+    Op, Operand, Program, Region, Role, ScaledMultiply, Space, SyncOp, TensorMap, TensorWay, Value,
     WarpgroupMultiply,
 };
 use rustc_hash::FxHashMap;
@@ -144,6 +144,17 @@ pub(super) struct MultiplyOp {
     pub(super) multiply: MatrixMultiply,
     /// The words of the left factor, of the right one, and of what is added to.
     pub(super) operands: [SmallVec<[Row; 4]>; 3],
+    pub(super) results: SmallVec<[Row; 4]>,
+    pub(super) inst: Inst,
+}
+
+/// A product of matrices with scales.
+#[derive(Debug)]
+pub(super) struct ScaledOp {
+    pub(super) multiply: ScaledMultiply,
+    /// The words of the left factor, of the right one, and of what is added to.
+    pub(super) operands: [SmallVec<[Row; 4]>; 3],
+    pub(super) scales: [Row; 2],
     pub(super) results: SmallVec<[Row; 4]>,
     pub(super) inst: Inst,
 }
@@ -585,6 +596,18 @@ impl Compiler<'_> {
                 let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
                 let op = MultiplyOp { multiply: *multiply, operands, results, inst: id };
                 self.act(Act::MatrixMultiply(Box::new(op)));
+            }
+            Op::ScaledMultiply(multiply) => {
+                let [left, right, _] = multiply.words();
+                let (factors, rest) = inst.operands.split_at(left.count + right.count);
+                let (a, b) = factors.split_at(left.count);
+                let (scales, sum) = rest.split_at(2);
+                let operands = [self.rows(a), self.rows(b), self.rows(sum)];
+                let scales = self.rows(scales);
+                let scales = [scales[0], scales[1]];
+                let results = inst.results.iter().map(|&result| self.allocate(result)).collect();
+                let op = ScaledOp { multiply: *multiply, operands, scales, results, inst: id };
+                self.act(Act::ScaledMultiply(Box::new(op)));
             }
             Op::Warpgroup(op) => self.warpgroup(id, inst, *op),
             Op::Sync(op) => self.sync(id, *op),

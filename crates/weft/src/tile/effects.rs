@@ -187,6 +187,7 @@ impl OpKind {
             | OpKind::Function(_)
             | OpKind::AddPtr => none,
             OpKind::Dot(_)
+            | OpKind::DotScaled(_)
             | OpKind::Reduce { axis: _, contract: _ }
             | OpKind::Scan { axis: _, reverse: _ }
             | OpKind::Gather { axis: _ }
@@ -247,7 +248,7 @@ mod tests {
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
         AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, LocalOp, OpKind,
-        Phase, Precision, TransferOp,
+        Phase, Precision, ScaledDot, ScaledFactor, TransferOp,
     };
 
     /// Each row of the table, by itself.
@@ -282,6 +283,8 @@ mod tests {
         let waits = Tokens::Awaits { pending: 2 };
         let regions = Effects { control: Control::Regions, ..none };
         let ends = Effects { control: Control::Ends, ..none };
+        let factors = [ScaledFactor::Floats, ScaledFactor::Pairs { along_summed: true }];
+        let scaled = ScaledDot { factors, has_scale: [false, true], fast: false };
         let print = OpKind::Print { prefix: String::new(), hex: false, signed: Vec::new() };
         let rows = [
             (OpKind::Constant(1), none),
@@ -308,6 +311,7 @@ mod tests {
             (OpKind::Function(Function::Tan), none),
             (OpKind::AddPtr, none),
             (OpKind::Dot(Precision::Ieee), across),
+            (OpKind::DotScaled(scaled), across),
             (OpKind::Reduce { axis: 0, contract: true }, across),
             (OpKind::Scan { axis: 0, reverse: true }, across),
             (OpKind::Gather { axis: 0 }, across),

@@ -36,7 +36,7 @@ pub(crate) mod names;
 mod origin;
 mod pointers;
 pub mod report;
-pub(crate) mod rewrite;
+mod scaled;
 mod signature;
 mod slice;
 pub(crate) mod spelling;
@@ -45,6 +45,7 @@ mod text;
 mod transfer;
 mod types;
 mod verify;
+mod write;
 
 pub mod eval;
 
@@ -58,12 +59,14 @@ pub use local::{LocalOp, Touched};
 pub use origin::{Origins, Sources};
 pub use pointers::ByPointers;
 pub use precision::Precision;
+pub use scaled::{ScaledDot, ScaledFactor, ScaledOperands};
 pub use slice::slice;
 pub use tap::{tap, tappable};
 pub(crate) use transfer::{Fetch, Sent};
 pub use transfer::{Phase, TransferOp};
 pub use types::{Element, Type};
 pub use verify::verify;
+pub(crate) use write::{Copies, Rewrite, WriteOps};
 
 use crate::atomic::{Atomic, Order, Scope};
 use crate::cache::Cache;
@@ -284,7 +287,10 @@ pub enum OpKind {
     /// `(a: M x K, b: K x N, c: M x N) -> (M x N)`: c plus the matrix product, in c's type. Dimensions
     /// before these two count matrices.
     Dot(Precision),
-    /// The same by the matrix units of a warpgroup, which read factors in shared memory by themselves.
+    /// The same of numbers of few bits, groups of which along the summed axis share a scale: the number is the
+    /// exact product of both. `(a, [its scales: M x groups], b, [its scales: N x groups], c: M x N) -> (M x N)`.
+    DotScaled(ScaledDot),
+    /// The same as `Dot` by the matrix units of a warpgroup, which read factors in shared memory by themselves.
     /// `(a: M x K in memory or a tensor, b: K x N in memory, c: M x N) -> (M x N)`.
     WarpgroupDot(Precision),
     /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
@@ -401,6 +407,11 @@ impl OpKind {
         )
     }
 
+    /// Whether it is a product of matrices, added to its last operand.
+    pub fn is_product(&self) -> bool {
+        matches!(self, OpKind::Dot(_) | OpKind::DotScaled(_) | OpKind::WarpgroupDot(_))
+    }
+
     /// The operation's name in messages.
     pub fn name(&self) -> String {
         match self {
@@ -433,6 +444,7 @@ impl OpKind {
             OpKind::Descriptor(op) => op.name(),
             OpKind::Transfer(op) => op.name().into(),
             OpKind::Dot(_) => "dot".into(),
+            OpKind::DotScaled(_) => "dot_scaled".into(),
             OpKind::WarpgroupDot(_) => "warpgroup_dot".into(),
             OpKind::Reduce { .. } => "reduce".into(),
             OpKind::Scan { .. } => "scan".into(),
@@ -452,6 +464,17 @@ impl OpKind {
             OpKind::Yield => "yield".into(),
             OpKind::Condition => "condition".into(),
             OpKind::Return => "return".into(),
+        }
+    }
+}
+
+impl Op {
+    /// The left and the right factor of a product of matrices.
+    pub fn factors(&self) -> Option<[Value; 2]> {
+        match self.kind {
+            OpKind::DotScaled(scaled) => Some(scaled.operands(&self.operands)?.factors),
+            _ if self.kind.is_product() => Some([*self.operands.first()?, *self.operands.get(1)?]),
+            _ => None,
         }
     }
 }

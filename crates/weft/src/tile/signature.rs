@@ -42,6 +42,7 @@ pub(super) fn check(
         }
         OpKind::Descriptor(op) => descriptor::rule(*op, operands, results),
         OpKind::Transfer(op) => transfer::rule(*op, operands, results),
+        OpKind::DotScaled(scaled) => scaled.rule(operands, results),
         OpKind::Dot(_)
         | OpKind::WarpgroupDot(_)
         | OpKind::Reduce { .. }

@@ -12,8 +12,8 @@ use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling;
 use super::{
-    Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Param, Precision, Promise, Region, Type,
-    Value,
+    Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Param, Precision, Promise, Region,
+    ScaledDot, ScaledFactor, ScaledOperands, Type, Value,
 };
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -342,6 +342,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 }
                 write!(self.f, " : {first} * {} -> {result}", self.ty(operands, 1))
             }
+            OpKind::DotScaled(scaled) => self.scaled(*scaled, op),
             OpKind::WarpgroupDot(precision) => {
                 self.call("ttng.warp_group_dot", operands)?;
                 write!(self.f, " {{inputPrecision = {} : i32}}", precision.number())?;
@@ -395,6 +396,45 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.operands(operands)?;
         self.f.write_str(" : ")?;
         self.types(operands)
+    }
+
+    /// `%a scale %s, %b scale %t, %c lhs = e4m3 rhs = e2m1 {fastMath = false} : A, S * B, T -> C`
+    fn scaled(&mut self, scaled: ScaledDot, op: &Op) -> fmt::Result {
+        self.f.write_str("tt.dot_scaled ")?;
+        let Some(ScaledOperands { factors, scales, sum }) = scaled.operands(&op.operands) else {
+            return self.operands(&op.operands);
+        };
+        for (factor, scale) in factors.into_iter().zip(scales) {
+            self.operands(&[factor])?;
+            if let Some(scale) = scale {
+                self.f.write_str(" scale ")?;
+                self.operands(&[scale])?;
+            }
+            self.f.write_str(", ")?;
+        }
+        self.operands(&[sum])?;
+        let (mut turned, mut types) = (String::new(), Vec::new());
+        for (side, name) in ["lhs", "rhs"].into_iter().enumerate() {
+            let ty = self.kernel.ty(factors[side]).clone();
+            let format = match (scaled.factors[side], ty.dtype()) {
+                (ScaledFactor::Pairs { along_summed }, _) => {
+                    if !along_summed {
+                        turned.push_str(&format!(", {name}_k_pack = false"));
+                    }
+                    "e2m1"
+                }
+                (ScaledFactor::Floats, DType::F16) => "fp16",
+                (ScaledFactor::Floats, DType::BF16) => "bf16",
+                (ScaledFactor::Floats, DType::F8E5M2 | DType::F8E5M2FNUZ) => "e5m2",
+                (ScaledFactor::Floats, _) => "e4m3",
+            };
+            write!(self.f, " {name} = {format}")?;
+            let scale = scales[side].map(|scale| format!(", {}", self.kernel.ty(scale)));
+            types.push(format!("{ty}{}", scale.unwrap_or_default()));
+        }
+        let result = self.ty(&op.results, 0);
+        write!(self.f, " {{fastMath = {}{turned}}}", scaled.fast)?;
+        write!(self.f, " : {} -> {result}", types.join(" * "))
     }
 
     fn assembly(&mut self, asm: &InlineAsm, op: &Op) -> fmt::Result {

@@ -24,7 +24,8 @@
 //! * `expand_dims`, `broadcast`, `reshape` and `trans` keep the element, and change the shape as
 //!   they say. `unsplat` takes a tensor of one element.
 //! * `dot` takes M×K and K×N of one element type and M×N, all integers or all floats, or as many
-//!   such matrices of each along dimensions in front.
+//!   such matrices of each along dimensions in front. `dot_scaled` takes numbers of 16, 8 or 4 bits, the last
+//!   in pairs along one of the two axes, each with scales of groups along K or without.
 //! * `reduce` takes tensors of one shape, and drops an axis; of one dimension it leaves a scalar.
 //!   `scan` keeps the shape. `gather` takes indices of the source's shape but for the axis;
 //!   `histogram` takes integers of one dimension.

@@ -6,7 +6,8 @@ use crate::dtype::DType;
 use crate::instruction::{AROUND_DIVISION, DIVIDES, around};
 use crate::lane::effects::Latency;
 use crate::lane::{
-    Form, InstData, MatrixMultiply, Op, Program, Space, WarpgroupMultiply, WarpgroupOp,
+    Form, InstData, MatrixMultiply, Op, Program, ScaledMultiply, Space, WarpgroupMultiply,
+    WarpgroupOp,
 };
 use crate::scalar::{Binary, Cast};
 use weft_layout::machine::{self, Machine};
@@ -150,6 +151,9 @@ impl Needs<'_> {
             Op::MatrixMultiply(product) => {
                 need(1, Some((Unit::Matrix, self.on_part(self.product(*product)))))
             }
+            Op::ScaledMultiply(product) => {
+                need(1, Some((Unit::Matrix, self.on_part(self.scaled_product(*product)))))
+            }
             // The four warps of a warpgroup issue it, and each part multiplies for one of them.
             Op::Warpgroup(WarpgroupOp::Multiply(product)) => {
                 let price = self.warpgroup_product(product);
@@ -220,6 +224,17 @@ impl Needs<'_> {
                 && [known.left.bits(), known.right.bits()] == [left.bits(), right.bits()]
         };
         let found = self.machine.matrix_multiplies.iter().find(is_it);
+        found.map_or(self.machine.prices.issue, |known| known.price)
+    }
+
+    /// The price of a product of one warp with scales.
+    fn scaled_product(&self, product: ScaledMultiply) -> u64 {
+        let ScaledMultiply { side, left, right, bytes: _ } = product;
+        let is_it = |known: &&machine::MatrixMultiply| {
+            known.rows == u32::from(side)
+                && [known.left.bits(), known.right.bits()] == [left.bits(), right.bits()]
+        };
+        let found = self.machine.scaled_multiplies.iter().find(is_it);
         found.map_or(self.machine.prices.issue, |known| known.price)
     }
 

@@ -17,6 +17,7 @@ use crate::scalar::{Cast, Unary};
 use crate::tile::names::Names;
 use crate::tile::{
     Element, Kernel, Launch, Module, Op, OpId, OpKind, Param, Region, Type, Value, ValueData,
+    WriteOps,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -475,10 +476,6 @@ impl<'a, 'r> Builder<'a, 'r> {
             }
             Action::InlineAsm(asm) => {
                 Rewriter { builder: self, operation, out }.inline_asm(asm, &operands)
-            }
-            Action::DotScaled(scaled) => {
-                let mut rewriter = Rewriter { builder: self, operation, out };
-                rewriter.dot_scaled(*scaled, &operands).map(|product| vec![product])
             }
             Action::Map { pack } => self.map_elementwise(*pack, &operands, operation, out),
             Action::Call(name) => self.inline(name, operands, operation, out),

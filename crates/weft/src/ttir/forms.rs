@@ -49,7 +49,6 @@ impl<'a> Operation<'a> {
             | Action::External(_)
             | Action::Fp4 { .. }
             | Action::InlineAsm(_)
-            | Action::DotScaled(_)
             | Action::Map { .. }
             | Action::Call(_) => false,
         }

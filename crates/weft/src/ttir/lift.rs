@@ -9,7 +9,7 @@ use super::rewrite::Rewriter;
 use super::syntax::{Action, Operation};
 use crate::dtype::DType;
 use crate::id::Id as _;
-use crate::tile::{Element, Op, OpId, OpKind, Region, Type, Value};
+use crate::tile::{Element, Op, OpId, OpKind, Region, Type, Value, WriteOps};
 use std::collections::BTreeMap;
 
 /// A region that was built apart, to be written again in another form.

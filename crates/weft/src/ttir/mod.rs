@@ -25,7 +25,6 @@
 //! | `scf.if` in a region that folds or maps | both ways, and `select` |
 //! | `tt.assert` in a region that folds | one more component, asserted behind the operation |
 //! | `tt.extern_elementwise` | the function of libdevice, where it is known |
-//! | `tt.dot_scaled` | the factors widened to bf16 or f16 and scaled, `dot` |
 //! | `ttg.fp4_to_fp` | shifts and masks, and the layout that the text gives |
 //! | a tensor descriptor that a kernel is given | its parts, as Triton's launcher hands them over, put together |
 //! | `llvm.intr.assume` | nothing |

@@ -4,8 +4,8 @@ use super::build::{Builder, UNUSED};
 use super::syntax::Operation;
 use crate::diagnostic::Diagnostic;
 use crate::dtype::DType;
-use crate::scalar::{self, Binary, Cast, Compare};
-use crate::tile::{Element, OpId, OpKind, Type, Value};
+use crate::scalar::{Binary, Cast};
+use crate::tile::{Element, OpId, OpKind, Type, Value, WriteOps};
 
 /// Writes operations in the place of one of the text.
 pub(super) struct Rewriter<'b, 'a, 'r> {
@@ -19,12 +19,6 @@ impl Rewriter<'_, '_, '_> {
     pub(super) fn refuse<T>(&mut self, message: impl Into<String>) -> Option<T> {
         self.builder.errors.push(Diagnostic::new(self.operation.span, message.into()));
         None
-    }
-
-    /// Any operation with one result.
-    pub(super) fn one(&mut self, kind: OpKind, operands: &[Value], ty: &Type) -> Value {
-        let name = self.operation.results.first().map_or(UNUSED, |result| result.name);
-        self.builder.push_one(kind, operands.to_vec(), (name, ty), self.operation, self.out)
     }
 
     /// Any operation with several results, under one name.
@@ -41,15 +35,6 @@ impl Rewriter<'_, '_, '_> {
         results
     }
 
-    pub(super) fn ty(&self, value: Value) -> Type {
-        self.builder.ty(value).clone()
-    }
-
-    /// A number, or a tensor of it.
-    pub(super) fn constant(&mut self, ty: &Type, bits: u64) -> Value {
-        self.one(OpKind::Constant(bits & ty.dtype().mask()), &[], ty)
-    }
-
     /// The raw bits of a value that the program writes as a number, or as a tensor of one.
     pub(super) fn known(&self, value: Value) -> Option<u64> {
         let op = self.builder.ops.values().find(|op| op.results.contains(&value))?;
@@ -58,42 +43,6 @@ impl Rewriter<'_, '_, '_> {
             (OpKind::Splat, &[scalar]) => self.known(scalar),
             _ => None,
         }
-    }
-
-    /// A float, or a tensor of it.
-    pub(super) fn float(&mut self, ty: &Type, value: f64) -> Value {
-        self.constant(ty, scalar::from_f64(ty.dtype(), value))
-    }
-
-    /// The value under another element type.
-    pub(super) fn cast(&mut self, cast: Cast, x: Value, to: DType) -> Value {
-        let from = self.ty(x);
-        if from.element == Element::Scalar(to) {
-            return x;
-        }
-        self.one(OpKind::Cast(cast), &[x], &from.with_element(Element::Scalar(to)))
-    }
-
-    pub(super) fn binary(&mut self, op: Binary, x: Value, y: Value) -> Value {
-        let ty = self.ty(x);
-        self.one(OpKind::Binary(op), &[x, y], &ty)
-    }
-
-    /// The operation with the same number everywhere on the right.
-    pub(super) fn with_number(&mut self, op: Binary, x: Value, number: u64) -> Value {
-        let ty = self.ty(x);
-        let number = self.constant(&ty, number);
-        self.binary(op, x, number)
-    }
-
-    pub(super) fn compare(&mut self, op: Compare, x: Value, y: Value) -> Value {
-        let truth = self.ty(x).with_element(Element::Scalar(DType::I1));
-        self.one(OpKind::Compare(op), &[x, y], &truth)
-    }
-
-    pub(super) fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        let ty = self.ty(yes);
-        self.one(OpKind::Select, &[condition, yes, no], &ty)
     }
 
     /// A scalar everywhere in a shape; a tensor of it as it is.
@@ -112,49 +61,6 @@ impl Rewriter<'_, '_, '_> {
             return x;
         }
         self.one(OpKind::Splat, &[x], &like.with_element(ty.element))
-    }
-
-    pub(super) fn reshape(&mut self, x: Value, shape: &[u64]) -> Value {
-        let ty = self.ty(x);
-        if ty.shape[..] == *shape {
-            return x;
-        }
-        let reshape = OpKind::Reshape { allow_reorder: false };
-        self.one(reshape, &[x], &Type::tensor(ty.element, shape))
-    }
-
-    pub(super) fn broadcast(&mut self, x: Value, shape: &[u64]) -> Value {
-        let ty = self.ty(x);
-        if ty.shape[..] == *shape {
-            return x;
-        }
-        self.one(OpKind::Broadcast, &[x], &Type::tensor(ty.element, shape))
-    }
-
-    /// The last two of the dimensions exchanged.
-    pub(super) fn transposed(&mut self, x: Value) -> Value {
-        let ty = self.ty(x);
-        let rank = ty.shape.len();
-        let mut order: Vec<u8> = (0..rank as u8).collect();
-        let mut shape = ty.shape.to_vec();
-        if rank >= 2 {
-            order.swap(rank - 2, rank - 1);
-            shape.swap(rank - 2, rank - 1);
-        }
-        self.one(OpKind::Trans { order }, &[x], &Type::tensor(ty.element, &shape))
-    }
-
-    /// Two tensors in turn along the last dimension.
-    pub(super) fn interleaved(&mut self, x: Value, y: Value) -> Value {
-        let ty = self.ty(x);
-        let mut shape = ty.shape.to_vec();
-        shape.push(2);
-        let joined = self.one(OpKind::Join, &[x, y], &Type::tensor(ty.element, &shape));
-        shape.pop();
-        if let Some(last) = shape.last_mut() {
-            *last *= 2;
-        }
-        self.reshape(joined, &shape)
     }
 
     /// The elements of two tensors of one dimension one after the other: joined as columns, turned, and
@@ -188,5 +94,16 @@ impl Rewriter<'_, '_, '_> {
         };
         let raised = self.binary(above, x, low);
         self.binary(below, raised, high)
+    }
+}
+
+impl WriteOps for Rewriter<'_, '_, '_> {
+    fn one(&mut self, kind: OpKind, operands: &[Value], ty: &Type) -> Value {
+        let name = self.operation.results.first().map_or(UNUSED, |result| result.name);
+        self.builder.push_one(kind, operands.to_vec(), (name, ty), self.operation, self.out)
+    }
+
+    fn ty(&self, value: Value) -> Type {
+        self.builder.ty(value).clone()
     }
 }

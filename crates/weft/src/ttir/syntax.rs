@@ -2,7 +2,6 @@
 
 use super::asm::InlineAsm;
 use super::descriptor_argument::DescriptorArgument;
-use super::scaled::Scaled;
 use crate::budget::Stop;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::location::Loc;
@@ -151,8 +150,6 @@ pub(super) enum Action<'a> {
     },
     /// Inline assembly, `tt.elementwise_inline_asm`.
     InlineAsm(Box<InlineAsm>),
-    /// `tt.dot_scaled`: a product of factors with scales.
-    DotScaled(Scaled),
     /// `tt.map_elementwise`: a region for each element, or for so many at a time.
     Map {
         /// How many elements the region takes at a time.

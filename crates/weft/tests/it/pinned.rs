@@ -15,6 +15,7 @@ use weft::axis::AxisFacts;
 use weft::budget::Budget;
 use weft::descriptors;
 use weft::fuse;
+use weft::scaled;
 use weft::tile::{Kernel, Value};
 use weft::ttir;
 use weft_layout::Layout;
@@ -99,7 +100,10 @@ fn read(path: &Path, warps: Option<u32>) -> Vec<Recorded> {
     let text = std::fs::read_to_string(path).unwrap();
     let module = ttir::parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let warps = warps.or(module.launch.warps).unwrap_or(4);
-    let fused = |kernel| fuse::run(kernel, &[]).unwrap_or_else(|| Kernel::clone(kernel));
+    let fused = |kernel: &Kernel| {
+        let plain = scaled::run(kernel, |_| false).unwrap_or_else(|| kernel.clone());
+        fuse::run(&plain, &[]).unwrap_or(plain)
+    };
     let expanded = |kernel| descriptors::run(&kernel, &[]).unwrap_or(kernel);
     let kernels = module.kernels.iter().map(fused).map(expanded);
     kernels.map(|kernel| Recorded { name: name.clone(), kernel, warps }).collect()

@@ -436,8 +436,8 @@ fn loads_whose_addresses_a_branch_finds_run_ahead() {
             ("x", Random(DType::F16, 48 * 64)),
             ("y", Random(DType::F16, 2 * 1024)),
             ("z", Empty(DType::F32, 1024 * tiles)),
-            ("lines", Argument::I32(48)),
-            ("rounds", Argument::I32(rounds)),
+            ("lines", I32(48)),
+            ("rounds", I32(rounds)),
         ];
         for name in ["sm_80", "sm_90", "gfx942", "gfx950"] {
             for stages in [2, 3] {

@@ -188,6 +188,7 @@ const GFX942: Machine = Machine {
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS]),
     matrix_multiplies: Cow::Borrowed(multiplies::GFX942),
     warpgroup_multiplies: Cow::Borrowed(&[]),
+    scaled_multiplies: Cow::Borrowed(&[]),
     byte_permute: Cow::Borrowed("v_perm_b32"),
     prices: PRICES,
     timing: TIMING,
@@ -226,6 +227,7 @@ const GFX950: Machine = Machine {
     shuffles: Cow::Borrowed(&[BPERMUTE, SWIZZLE, QUAD_PERMUTE, MIRRORS, SWAP_16, SWAP_32]),
     prices: Prices { sector: 492, ..PRICES },
     matrix_multiplies: Cow::Borrowed(multiplies::GFX950),
+    scaled_multiplies: Cow::Borrowed(multiplies::GFX950_SCALED),
     sources: Cow::Borrowed(sources::GFX950),
     ..GFX942
 };

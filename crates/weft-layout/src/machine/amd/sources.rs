@@ -35,6 +35,12 @@ const MULTIPLIES: Source = source(
     "AMD's instruction set documents and matrix instruction calculator; on gfx950 LLVM's model",
 );
 
+const SCALED: Source = source(
+    "scaled_multiplies",
+    Inferred,
+    "clang 22 takes the builtins for this target; cycles by the peaks of the MI355X's data sheet",
+);
+
 const PHASES: Source = source("phases", Published, STUDIES);
 const LOADS_1: Source = source("phases.load.1", Inferred, "as accesses of 4 bytes");
 const LOADS_2: Source = source("phases.load.2", Inferred, "as accesses of 4 bytes");
@@ -128,6 +134,7 @@ pub(super) const GFX950: &[Source] = &[
     SHUFFLES,
     PERMUTE,
     MULTIPLIES,
+    SCALED,
     source("banks", Published, STUDIES),
     source("store_banks", Inferred, "stores of 8 bytes behave as on 32 banks; so do all"),
     source("matrix_moves", Assembled, "clang 22 takes them for this target alone"),

@@ -131,6 +131,7 @@ const SM_90: Machine = Machine {
     matrix_moves: Cow::Borrowed(&[LDMATRIX, STMATRIX]),
     matrix_multiplies: Cow::Borrowed(multiplies::SM_90),
     warpgroup_multiplies: Cow::Borrowed(multiplies::SM_90_WARPGROUP),
+    scaled_multiplies: Cow::Borrowed(&[]),
     shuffles: Cow::Borrowed(SHUFFLES),
     byte_permute: Cow::Borrowed("prmt.b32"),
     prices: PRICES,

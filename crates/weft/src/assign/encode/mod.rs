@@ -17,7 +17,9 @@ use self::places::{NamedLayout, NamedLayouts};
 use super::{AssignError, Assignment, Block, LayoutId, Product};
 use super::{is_elementwise, is_shape_op, operand_layout};
 use crate::id::{IdMap, IdVec};
-use crate::tile::{Encoding, Kernel, Launch, Op, OpId, OpKind, Region, Type, Value, ValueData};
+use crate::tile::{
+    Encoding, Kernel, Launch, Op, OpId, OpKind, Region, ScaledDot, Type, Value, ValueData,
+};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use weft_layout::Layout;
@@ -369,6 +371,7 @@ impl Encoder<'_> {
             }
             OpKind::Reduce { .. } => self.reduce(id, op),
             OpKind::Dot(_) => self.dot(id, op),
+            OpKind::DotScaled(scaled) => self.dot_scaled(id, op, *scaled),
             OpKind::WarpgroupDot(_) => self.warpgroup_dot(id, op),
             OpKind::Scan { .. } | OpKind::Gather { .. } | OpKind::Histogram => self.indexed(id, op),
             kind if kind.by_pointers().is_some() => self.access(id, op),
@@ -512,6 +515,32 @@ impl Encoder<'_> {
             operands.push(self.get(value, place)?);
         }
         operands.push(self.get(c, home)?);
+        let results = self.folded(op, home);
+        self.push(op, op.kind.clone(), operands, results);
+        self.settle(op, home)
+    }
+
+    /// The factors of a product with scales lie where its instruction takes them, and so do the scales.
+    fn dot_scaled(&mut self, id: OpId, op: &Op, scaled: ScaledDot) -> Result<(), AssignError> {
+        /// How many bytes of a factor a thread has together.
+        const TOGETHER: u32 = 16;
+        let Product::Matrix(matrix) = self.assignment.product(id).clone() else {
+            return self.simple(op);
+        };
+        let Some(parts) = scaled.operands(&op.operands) else { return self.simple(op) };
+        let home = self.place(matrix.accumulator)?;
+        let mut operands = Vec::new();
+        for (side, layout) in [matrix.left, matrix.right].into_iter().enumerate() {
+            let parent = Box::new(self.family(home));
+            let factor = DotOperand { operand: side as u32, parent, k_width: TOGETHER };
+            let place = self.named(layout, Family::DotOperand(factor))?;
+            operands.push(self.get(parts.factors[side], place)?);
+            if let Some((scale, layout)) = parts.scales[side].zip(matrix.scales[side]) {
+                let place = self.place(layout)?;
+                operands.push(self.get(scale, place)?);
+            }
+        }
+        operands.push(self.get(parts.sum, home)?);
         let results = self.folded(op, home);
         self.push(op, op.kind.clone(), operands, results);
         self.settle(op, home)

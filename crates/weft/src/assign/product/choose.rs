@@ -42,7 +42,9 @@ pub(in crate::assign) fn choose(
     let mut handovers = Vec::new();
     for (to, &id) in products.iter().enumerate() {
         for side in 0..2 {
-            let factor = kernel.ops[id].operands[side];
+            let Some(factor) = kernel.ops[id].factors().map(|factors| factors[side]) else {
+                continue;
+            };
             let Some(source) = source(kernel, definitions, factor) else { continue };
             let from = products.iter().position(|&other| other == source);
             handovers.extend(from.map(|from| Handover { from, to, side }));

@@ -96,8 +96,8 @@ impl Axis {
 impl Sizes {
     pub(super) fn sides(&self, part: Part) -> [u64; 2] {
         match part {
-            Part::Left => [self.rows, self.summed],
-            Part::Right => [self.summed, self.columns],
+            Part::Left => [self.rows, self.summed >> u32::from(self.pairs[0])],
+            Part::Right => [self.summed >> u32::from(self.pairs[1]), self.columns],
             Part::Sum => [self.rows, self.columns],
         }
     }
@@ -115,6 +115,12 @@ impl Sizes {
     /// The dimensions that count matrices, as one.
     fn matrices(&self, part: Part) -> Axis {
         Axis { unit: self.sides(part).iter().product(), extent: self.count() }
+    }
+
+    /// An index along the summed axis as a step of a factor's tensor, no step where it is inside of a pair.
+    fn summed(&self, factor: Part, index: u64) -> u64 {
+        let (side, axis) = if factor == Part::Left { (0, 1) } else { (1, 0) };
+        self.axes(factor)[axis].step(index >> u32::from(self.pairs[side]))
     }
 
     /// A step of the sum in a factor, which has its rows or its columns, and its matrices.
@@ -147,14 +153,11 @@ impl Fragments<'_> {
     fn placed(&self, sizes: &Sizes, part: Part, column: u64) -> u64 {
         let [_, width] = self.instruction.shape(part);
         let sides = [column / width, column % width].into_iter().enumerate();
-        let steps = sides.map(|(side, value)| {
-            let renamed = match value.checked_ilog2() {
-                Some(bit) if is_summed(part, side) => {
-                    self.summed.get(bit as usize).copied().unwrap_or(0)
-                }
-                _ => value,
-            };
-            sizes.axes(part)[side].step(renamed)
+        let steps = sides.map(|(side, value)| match value.checked_ilog2() {
+            Some(bit) if is_summed(part, side) => {
+                sizes.summed(part, self.summed.get(bit as usize).copied().unwrap_or(0))
+            }
+            _ => sizes.axes(part)[side].step(value),
         });
         steps.sum()
     }
@@ -172,14 +175,12 @@ impl Fragments<'_> {
         }
         let own = self.own_registers(sizes, Part::Sum)?;
         let held = sum.columns(REGISTER);
-        let on_lanes = self.instruction.summed_on_lanes()?;
         let mut expected = [Vec::new(), Vec::new()];
         for (factor, expected) in [Part::Left, Part::Right].into_iter().zip(&mut expected) {
-            let side = usize::from(factor == Part::Left);
-            let axis = &sizes.axes(factor)[side];
+            let on_lanes = self.instruction.summed_on_lanes(factor)?;
             let summed = self.summed.iter().enumerate();
             let summed = summed.filter(|(bit, _)| !on_lanes.contains(bit));
-            expected.extend(summed.map(|(_, &index)| axis.step(index)));
+            expected.extend(summed.map(|(_, &index)| sizes.summed(factor, index)));
             expected.extend(self.own_kept(sizes, factor)?);
             let tiles = held.iter().filter(|step| !own.contains(step));
             expected.extend(tiles.map(|&step| sizes.of_factor(factor, step)));
@@ -214,12 +215,58 @@ impl Fragments<'_> {
 
     /// Those of a factor's that are rows of the left one or columns of the right one.
     fn own_kept(&self, sizes: &Sizes, factor: Part) -> Result<Vec<u64>, FamilyError> {
-        let axes = sizes.axes(factor);
-        let side = usize::from(factor == Part::Left);
-        let summed: Vec<u64> = self.summed.iter().map(|&index| axes[side].step(index)).collect();
+        let summed: Vec<u64> =
+            self.summed.iter().map(|&index| sizes.summed(factor, index)).collect();
         let mut steps = self.own_registers(sizes, factor)?;
         steps.retain(|step| !summed.contains(step));
         Ok(steps)
+    }
+
+    /// The layout of a factor's scales, rows or columns by groups along the summed axis, without copies in registers,
+    /// where the sum lies so: first the groups of the steps, then the tiles. Nothing where the factors have none.
+    pub(super) fn scales(
+        &self,
+        sizes: &Sizes,
+        factor: Part,
+        sum: &Layout,
+    ) -> Result<Option<Layout>, FamilyError> {
+        let (Some(fragment), Some(group)) =
+            (self.instruction.scale_fragment(factor), self.instruction.scale_group())
+        else {
+            return Ok(None);
+        };
+        let groups = (sizes.summed / u64::from(group)).max(1);
+        let kept = if factor == Part::Left { sizes.rows } else { sizes.columns };
+        let rows = Axis { unit: groups, extent: kept };
+        let batch = Axis { unit: groups * kept, extent: sizes.count() };
+        // A bit of the number of a group is one of the summed index.
+        let first = group.ilog2() as usize;
+        let named =
+            |bit: usize| self.summed.get(first + bit).map_or(0, |&index| index / u64::from(group));
+        let own_groups = u64::from(self.instruction.summed / group);
+        let lane = |&column: &u64| match column % own_groups {
+            0 => rows.step(column / own_groups),
+            of => named(of.trailing_zeros() as usize),
+        };
+        let lanes: Vec<u64> = fragment.columns(LANE).iter().map(lane).collect();
+        // A step of the sum has rows of the left factor and columns of the right one.
+        let of_sum = |&step: &u64| {
+            let (matrix, row) =
+                (step / sizes.columns / sizes.rows, step / sizes.columns % sizes.rows);
+            let own = if factor == Part::Left { row } else { step % sizes.columns };
+            batch.step(matrix) + rows.step(own)
+        };
+        let warps: Vec<u64> = sum.columns(WARP).iter().map(of_sum).collect();
+        let own = self.own_registers(sizes, Part::Sum)?;
+        let tiles = sum.columns(REGISTER).iter().filter(|step| !own.contains(step));
+        let mut registers: Vec<u64> =
+            (own_groups.ilog2() as usize..groups.ilog2() as usize).map(named).collect();
+        registers.extend(tiles.map(of_sum));
+        registers.retain(|&step| step != 0);
+        let shape = [&sizes.batch[..], &[kept, groups]].concat();
+        let ins =
+            Space::hardware(registers.len() as u32, lanes.len() as u32, warps.len() as u32, 0)?;
+        Ok(Some(Layout::new(ins, Space::tensor(&shape)?, &[registers, lanes, warps].concat())?))
     }
 
     fn layout(&self, sizes: &Sizes, part: Part) -> Result<Layout, FamilyError> {
@@ -272,7 +319,9 @@ impl Fragments<'_> {
         let [height, width] = self.instruction.shape(part);
         let [matrices, down, across] = *self.split;
         let k = self.instruction.summed.ilog2() as usize;
-        let on_lanes = self.instruction.summed_on_lanes()?;
+        // A sum has none of it.
+        let factor = if part == Part::Right { Part::Right } else { Part::Left };
+        let on_lanes = self.instruction.summed_on_lanes(factor)?;
         // Along the summed axis: the neighbours below what lanes hold, then the rest.
         let lane = match self.summed.get(on_lanes.start) {
             Some(&index) if !on_lanes.is_empty() => index,
@@ -283,20 +332,20 @@ impl Fragments<'_> {
         let mut summed: Vec<u64> = held.map(|(_, &index)| index).collect();
         summed.sort_unstable();
         let inside = summed.partition_point(|&index| index < lane);
-        let along = |axis: &Axis, indices: &[u64]| -> Vec<u64> {
-            indices.iter().map(|&index| axis.step(index)).collect()
+        let along = |indices: &[u64]| -> Vec<u64> {
+            indices.iter().map(|&index| sizes.summed(part, index)).collect()
         };
         debug_assert!(k <= self.summed.len(), "the instruction sums no more than there is");
         let mut registers = Vec::new();
         match part {
             Part::Left => {
-                registers.extend(along(&axes[1], &summed[..inside]));
+                registers.extend(along(&summed[..inside]));
                 registers.extend(self.own_kept(sizes, part)?);
-                registers.extend(along(&axes[1], &summed[inside..]));
+                registers.extend(along(&summed[inside..]));
                 registers.extend(axes[0].steps(height * down));
             }
             Part::Right => {
-                registers.extend(along(&axes[0], &summed));
+                registers.extend(along(&summed));
                 registers.extend(self.own_kept(sizes, part)?);
                 registers.extend(axes[1].steps(width * across));
             }

@@ -18,12 +18,15 @@
 
 mod choose;
 mod fragments;
+mod scaled;
 pub(super) mod warpgroup;
 #[cfg(test)]
 mod tests;
 
 pub(super) use choose::choose;
 use fragments::Fragments;
+pub(super) use scaled::given as given_scaled;
+pub use scaled::multiplies_scaled;
 pub use warpgroup::{Warpgroup, warpgroup_instruction};
 
 use super::layouts::{LayoutId, Layouts};
@@ -33,7 +36,7 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::tile::{Kernel, Op, OpId, OpKind, Precision, Value};
 use weft_layout::family::{Blocked, FamilyError};
-use weft_layout::machine::{Machine, MatrixMultiply, Number};
+use weft_layout::machine::{Machine, MatrixMultiply, Number, Part};
 use weft_layout::space::REGISTER;
 
 /// How a matrix product is computed.
@@ -57,6 +60,14 @@ impl Product {
             Product::Warpgroup(product) => product.left.filter(|_| side == 0),
         }
     }
+
+    /// The layout that the scales of a factor are asked for in, if it has any.
+    pub fn scale(&self, side: usize) -> Option<LayoutId> {
+        match self {
+            Product::Matrix(matrix) => matrix.scales.get(side).copied().flatten(),
+            Product::Multiply | Product::Warpgroup(_) => None,
+        }
+    }
 }
 
 /// A matrix instruction and where its matrices lie.
@@ -70,6 +81,8 @@ pub struct Matrix {
     pub left: LayoutId,
     /// The layout of the right factor.
     pub right: LayoutId,
+    /// The layouts of the scales of both factors, rows or columns by groups, where they have scales.
+    pub scales: [Option<LayoutId>; 2],
     /// The summed index that each bit of the instruction's stands for, and after these each bit of the
     /// number of the step along the summed axis. Both factors are dealt out by it, so any order of all
     /// indices gives the same sum.
@@ -79,7 +92,7 @@ pub struct Matrix {
 impl Matrix {
     /// How many neighbours along the summed axis a lane has together.
     pub fn together(&self) -> u32 {
-        let on_lanes = self.instruction.summed_on_lanes().unwrap_or(0..0);
+        let on_lanes = self.instruction.summed_on_lanes(Part::Left).unwrap_or(0..0);
         match self.summed.get(on_lanes.start) {
             Some(&index) if !on_lanes.is_empty() => index as u32,
             _ => self.instruction.summed,
@@ -118,6 +131,8 @@ struct Sizes {
     rows: u64,
     columns: u64,
     summed: u64,
+    /// Whether a factor's tensor has one element for two neighbours along the summed axis.
+    pairs: [bool; 2],
 }
 
 impl Sizes {
@@ -126,7 +141,8 @@ impl Sizes {
         let ([batch @ .., rows, columns], Some(&summed)) = (&c.shape[..], a.shape.last()) else {
             return None;
         };
-        Some(Sizes { batch: batch.to_vec(), rows: *rows, columns: *columns, summed })
+        let pairs = [false; 2];
+        Some(Sizes { batch: batch.to_vec(), rows: *rows, columns: *columns, summed, pairs })
     }
 
     /// How many matrices there are.
@@ -145,6 +161,9 @@ pub fn candidates(
     if let OpKind::WarpgroupDot(precision) = op.kind {
         return warpgroup::candidates(kernel, op, precision, block, layouts);
     }
+    if let OpKind::DotScaled(_) = op.kind {
+        return scaled::candidates(kernel, op, block, layouts);
+    }
     let (OpKind::Dot(precision), Some(sizes)) = (&op.kind, Sizes::of(kernel, op)) else {
         return Ok(Vec::new());
     };
@@ -153,7 +172,8 @@ pub fn candidates(
     let packed = [0, 1].map(|side| packed_log2(kernel, &definitions, op.operands[side]));
     let mut candidates = vec![multiply(&sizes, [a, b, c], block, layouts)?];
     for numbers in kinds([a, b, c], *precision, block.machine) {
-        for instruction in fitting(block.machine, numbers, &sizes) {
+        let (machine, rows) = (block.machine, &block.machine.matrix_multiplies);
+        for instruction in fitting(machine, rows, numbers, &sizes) {
             for split in splits(&sizes, &instruction, block.warps) {
                 for summed in orders(&sizes, &instruction, [a, b], packed)? {
                     let fragments =
@@ -164,7 +184,8 @@ pub fn candidates(
                     let instruction = instruction.clone();
                     let times =
                         passes(a, instruction.left, *precision) * runs(&sizes, &instruction, split);
-                    let matrix = Matrix { instruction, accumulator, left, right, summed };
+                    let scales = [None; 2];
+                    let matrix = Matrix { instruction, accumulator, left, right, scales, summed };
                     candidates.push(priced(matrix, [a, b], times, block, layouts));
                 }
             }
@@ -175,7 +196,7 @@ pub fn candidates(
 
 /// Whether an operation is a matrix product.
 pub(super) fn is_product(kind: &OpKind) -> bool {
-    matches!(kind, OpKind::Dot(_) | OpKind::WarpgroupDot(_))
+    kind.is_product()
 }
 
 /// How a product of warpgroups is computed whose layouts, of the sum and of a left factor in registers, the
@@ -215,7 +236,8 @@ pub(super) fn given(
     let split = [1, 1, 1];
     let mut found: Option<Candidate> = None;
     for numbers in kinds([a, b, c], *precision, block.machine) {
-        for instruction in all_fitting(block.machine, numbers, &sizes) {
+        let (machine, rows) = (block.machine, &block.machine.matrix_multiplies);
+        for instruction in all_fitting(machine, rows, numbers, &sizes) {
             for summed in every_order(&sizes, &instruction)? {
                 let fragments =
                     Fragments { instruction: &instruction, summed: &summed, split: &split };
@@ -230,7 +252,8 @@ pub(super) fn given(
                 let times =
                     passes(a, instruction.left, *precision) * runs(&sizes, &instruction, split);
                 let times = times.div_ceil(block.warps.into());
-                let matrix = Matrix { instruction, accumulator, left, right, summed };
+                let scales = [None; 2];
+                let matrix = Matrix { instruction, accumulator, left, right, scales, summed };
                 let candidate = priced(matrix, [a, b], times, block, layouts);
                 if found.as_ref().is_none_or(|best| candidate.price() < best.price()) {
                     found = Some(candidate);
@@ -243,7 +266,7 @@ pub(super) fn given(
 
 /// Every order of the summed index that is known.
 fn every_order(sizes: &Sizes, instruction: &MatrixMultiply) -> Result<Vec<Vec<u64>>, FamilyError> {
-    let on_lanes = instruction.summed_on_lanes()?;
+    let on_lanes = instruction.summed_on_lanes(Part::Left)?;
     let own = on_lanes.start as u32;
     let bits = sizes.summed.ilog2();
     let most = bits.saturating_sub(on_lanes.len() as u32).max(own);
@@ -307,11 +330,16 @@ fn kinds([a, b, sum]: [DType; 3], precision: Precision, machine: &Machine) -> Ve
     kinds
 }
 
-/// Of the instructions for these kinds that sum no more than there is, the cheapest for one of the
+/// Of the instructions of these rows for these kinds that sum no more than there is, the cheapest for one of the
 /// tile's products, of several the longest; and the same one with its factors exchanged.
-fn fitting(machine: &Machine, numbers: [Number; 3], sizes: &Sizes) -> Vec<MatrixMultiply> {
+fn fitting(
+    machine: &Machine,
+    rows: &[MatrixMultiply],
+    numbers: [Number; 3],
+    sizes: &Sizes,
+) -> Vec<MatrixMultiply> {
     let cheapest = |transposed: bool| {
-        let all = all_fitting(machine, numbers, sizes);
+        let all = all_fitting(machine, rows, numbers, sizes);
         all.filter(|multiply| multiply.transposed == transposed).min_by_key(|multiply| {
             let useful = u64::from(multiply.rows).min(sizes.rows)
                 * u64::from(multiply.columns).min(sizes.columns)
@@ -322,14 +350,15 @@ fn fitting(machine: &Machine, numbers: [Number; 3], sizes: &Sizes) -> Vec<Matrix
     [true, false].into_iter().filter_map(cheapest).collect()
 }
 
-/// The instructions for these kinds that sum no more than there is, also with their factors exchanged.
-fn all_fitting(
+/// The instructions of these rows for these kinds that sum no more than there is, also with their factors exchanged.
+fn all_fitting<'r>(
     machine: &Machine,
+    rows: &'r [MatrixMultiply],
     numbers: [Number; 3],
     sizes: &Sizes,
-) -> impl Iterator<Item = MatrixMultiply> {
+) -> impl Iterator<Item = MatrixMultiply> + use<'r> {
     let (lanes_log2, most) = (machine.lanes_log2, sizes.summed);
-    let rows = machine.matrix_multiplies.iter().filter(move |multiply| {
+    let rows = rows.iter().filter(move |multiply| {
         multiply.lanes_log2() == lanes_log2 && u64::from(multiply.summed) <= most
     });
     let both = rows.flat_map(|multiply| [Some(multiply.clone()), multiply.exchanged()]);
@@ -390,7 +419,7 @@ fn orders(
     packed_log2: [u32; 2],
 ) -> Result<Vec<Vec<u64>>, FamilyError> {
     let word = |bits: u32| (32 / bits.max(1)).max(1).ilog2();
-    let on_lanes = instruction.summed_on_lanes()?;
+    let on_lanes = instruction.summed_on_lanes(Part::Left)?;
     let own = on_lanes.start as u32;
     let bits = sizes.summed.ilog2();
     let most = bits.saturating_sub(on_lanes.len() as u32).max(own);

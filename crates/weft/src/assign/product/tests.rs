@@ -9,7 +9,8 @@ use crate::tile::{Kernel, OpId, OpKind};
 use crate::ttir;
 use weft_layout::Layout;
 use weft_layout::family::{AmdMfma, AmdWmma, DotOperand, Family, NvidiaMma};
-use weft_layout::machine::{self, Machine, MatrixMultiply, Number};
+use weft_layout::interop::parse_attribute;
+use weft_layout::machine::{self, Machine, MatrixMultiply, Number, Part};
 use weft_layout::space::REGISTER;
 
 fn machine(name: &str) -> &'static Machine {
@@ -50,7 +51,7 @@ fn families(
             instr_shape: vec![rows, columns],
             blocks: vec![],
         }),
-        machine::Fragments::Mfma => Family::AmdMfma(AmdMfma {
+        machine::Fragments::Mfma | machine::Fragments::MfmaScaled => Family::AmdMfma(AmdMfma {
             version: 3,
             warps_per_cta,
             instr_shape: vec![rows, columns],
@@ -62,7 +63,7 @@ fn families(
         machine::Fragments::WmmaGfx11 => wmma(1),
         machine::Fragments::WmmaGfx12 => wmma(2),
     });
-    let shapes = [[sizes.rows, sizes.summed], [sizes.summed, sizes.columns]];
+    let shapes = [Part::Left, Part::Right].map(|part| sizes.sides(part));
     let [left, right] = [0, 1].map(|side| {
         let family = DotOperand { operand: side, parent: parent.clone(), k_width };
         unique(&family.layout(&shapes[side as usize]).unwrap())
@@ -78,12 +79,12 @@ fn fragments_have_the_registers_of_triton_s_families() {
         .flat_map(|name| machine(name).matrix_multiplies.iter());
     for instruction in rows.flat_map(|row| [Some(row.clone()), row.exchanged()]).flatten() {
         let instruction = &instruction;
-        let on_lanes = instruction.summed_on_lanes().unwrap();
+        let on_lanes = instruction.summed_on_lanes(Part::Left).unwrap();
         let own = 1_u32 << on_lanes.start;
         for (rows, columns, summed) in
             [(16, 8, 32), (64, 32, 64), (32, 128, 32), (128, 16, 64), (8, 4, 32), (2, 64, 32)]
         {
-            let sizes = Sizes { batch: vec![], rows, columns, summed };
+            let sizes = Sizes { batch: vec![], rows, columns, summed, pairs: [false; 2] };
             for split in [[1, 1, 1], [1, 2, 2], [1, 4, 1], [1, 1, 4], [1, 4, 2]] {
                 // The families of smaller instructions of NVIDIA's than Triton's own sum more in one step.
                 let longest = u64::from(8 * own) == u64::from(instruction.summed)
@@ -110,11 +111,107 @@ fn fragments_have_the_registers_of_triton_s_families() {
     assert!(compared >= 4000, "{compared}");
 }
 
+/// Triton gives both factors 16 bytes of neighbours, and pairs of four bits are bytes to it.
+#[test]
+fn fragments_with_scales_have_the_registers_of_triton_s_families() {
+    let mut compared = 0;
+    let rows = machine("gfx950").scaled_multiplies.iter();
+    for instruction in rows.flat_map(|row| [Some(row.clone()), row.exchanged()]).flatten() {
+        let instruction = &instruction;
+        let pairs = [instruction.left, instruction.right].map(|number| number == Number::E2M1);
+        for (rows, columns, summed) in [(16, 32, 128), (64, 32, 256), (128, 128, 512), (8, 16, 128)]
+        {
+            let sizes = Sizes { batch: vec![], rows, columns, summed, pairs };
+            let order: Vec<u64> = (0..summed.ilog2()).map(|bit| 1 << bit).collect();
+            for split in [[1, 1, 1], [1, 2, 2], [1, 4, 1], [1, 1, 4]] {
+                let fragments = Fragments { instruction, summed: &order, split: &split };
+                let own = fragments.layouts(&sizes).unwrap();
+                let triton = families(instruction, split, &sizes, 16);
+                assert_eq!(own, triton, "{} {sizes:?} {split:?}", instruction.name);
+                let [left, right, sum] = &own;
+                assert!(fragments.hold(&sizes, [left, right, sum]).unwrap());
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 36 * 16);
+}
+
+/// The layouts that Triton 3.9 gives the scales of gemlite's products for gfx950: 128 x 128 over 8 warps, and
+/// 16 x 512 over 4.
+#[test]
+fn scales_are_dealt_out_as_triton_s() {
+    let wide = "[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1]";
+    let narrow = "[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2]";
+    for (name, [rows, columns], split, left, right) in [
+        (
+            "mfma_scale.m32n32k64.f32.e2m1.e2m1",
+            [128, 128],
+            [1, 2, 4],
+            format!(
+                "register = [[0, 2], [64, 0]], lane = [{wide}], warp = [[0, 0], [0, 0], [32, 0]]"
+            ),
+            format!("register = [[0, 2]], lane = [{wide}], warp = [[32, 0], [64, 0], [0, 0]]"),
+        ),
+        (
+            "mfma_scale.m16n16k128.f32.e4m3.e2m1",
+            [16, 512],
+            [1, 1, 4],
+            format!("register = [], lane = [{narrow}], warp = [[0, 0], [0, 0]]"),
+            format!(
+                "register = [[64, 0], [128, 0], [256, 0]], lane = [{narrow}], warp = [[16, 0], [32, 0]]"
+            ),
+        ),
+    ] {
+        let instruction = machine("gfx950").matrix_multiply(name).unwrap();
+        for instruction in [Some(instruction.clone()), instruction.exchanged()] {
+            let instruction = &instruction.unwrap();
+            let pairs = [instruction.left, instruction.right].map(|of| of == Number::E2M1);
+            let sizes = Sizes { batch: vec![], rows, columns, summed: 128, pairs };
+            let order: Vec<u64> = (0..7).map(|bit| 1 << bit).collect();
+            let fragments = Fragments { instruction, summed: &order, split: &split };
+            for (part, text, kept) in [(Part::Left, &left, rows), (Part::Right, &right, columns)] {
+                let text = format!("#ttg.linear<{{{text}, block = []}}>");
+                let triton = parse_attribute(&text).unwrap().layout(&[kept, 4]).unwrap();
+                let [.., sum] = fragments.layouts(&sizes).unwrap();
+                let own = fragments.scales(&sizes, part, &sum).unwrap().unwrap();
+                assert_eq!(own, triton, "{} {part:?}", instruction.name);
+            }
+        }
+    }
+}
+
+/// An order that keeps groups together deals out the scales in the order of the groups.
+#[test]
+fn scales_go_where_their_numbers_go() {
+    let name = "mfma_scale.m16n16k128.f32.e4m3.e4m3";
+    let instruction = machine("gfx950").matrix_multiply(name).unwrap();
+    let sizes = Sizes { batch: vec![], rows: 32, columns: 16, summed: 256, pairs: [false; 2] };
+    // Steps go on by 32, and lanes by 64 and 128.
+    let order = [1, 2, 4, 8, 16, 64, 128, 32];
+    assert_eq!(instruction.keeps_groups(&order), Ok(()));
+    let fragments = Fragments { instruction, summed: &order, split: &[1, 1, 1] };
+    let [left, _, sum] = fragments.layouts(&sizes).unwrap();
+    let scales = fragments.scales(&sizes, Part::Left, &sum).unwrap().unwrap();
+    let label = weft_layout::space::LANE;
+    let rows = [1, 2, 4, 8];
+    // The numbers of a lane on k16 and k32, which is 64 here; the scale of its group.
+    assert_eq!(
+        left.columns(label),
+        [rows.map(|row| row << 8), [16, 64, 0, 0]].concat()[..6].to_vec()
+    );
+    assert_eq!(
+        scales.columns(label),
+        [rows.map(|row| row << 3), [2, 4, 0, 0]].concat()[..6].to_vec()
+    );
+    assert_eq!(scales.columns(REGISTER), [1, 16 << 3]);
+}
+
 #[test]
 fn layouts_that_do_not_fit_together_are_not_taken() {
     let instruction = machine("sm_80").matrix_multiply("mma.m16n8k16.f32.f16.f16").unwrap();
-    let sizes = Sizes { batch: vec![], rows: 64, columns: 64, summed: 32 };
-    let on_lanes = instruction.summed_on_lanes().unwrap();
+    let sizes = Sizes { batch: vec![], rows: 64, columns: 64, summed: 32, pairs: [false; 2] };
+    let on_lanes = instruction.summed_on_lanes(Part::Left).unwrap();
     let order = stretched(5, &on_lanes, 1);
     let of = |split: [u64; 3]| {
         Fragments { instruction, summed: &order, split: &split }.layouts(&sizes).unwrap()
@@ -141,8 +238,8 @@ fn layouts_that_do_not_fit_together_are_not_taken() {
 #[test]
 fn sums_are_left_factors_of_bytes_with_the_index_renamed() {
     let instruction = machine("sm_89").matrix_multiply("mma.m16n8k32.f32.e4m3.e4m3").unwrap();
-    let sizes = Sizes { batch: vec![], rows: 64, columns: 32, summed: 64 };
-    let on_lanes = instruction.summed_on_lanes().unwrap();
+    let sizes = Sizes { batch: vec![], rows: 64, columns: 32, summed: 64, pairs: [false; 2] };
+    let on_lanes = instruction.summed_on_lanes(Part::Left).unwrap();
     let order = as_sums(6, &on_lanes, instruction).unwrap().unwrap();
     let fragments = Fragments { instruction, summed: &order, split: &[1, 4, 1] };
     let [left, ..] = fragments.layouts(&sizes).unwrap();

@@ -27,6 +27,7 @@ mod float;
 mod live;
 mod memory;
 mod multiply;
+mod scaled;
 mod prelude;
 mod report;
 mod selectors;
@@ -232,6 +233,7 @@ fn statements<'a>(w: &mut Writer<'a>, id: Inst, inst: &'a InstData) -> Result<()
         Op::Atomic(op) => return memory::atomic(w, *op, inst),
         Op::AsyncCopy(op) => return memory::async_copy(w, *op, inst),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
+        Op::ScaledMultiply(form) => return scaled::multiply(w, *form, inst),
         Op::Warpgroup(op) => return warpgroup::step(w, *op, inst),
         Op::Sync(op) => return sync::sync(w, *op),
         Op::Mbarrier(_) | Op::BulkCopy(_) | Op::TensorCopy(_) | Op::MakeMap(_) | Op::Roles(_) => {

@@ -341,6 +341,11 @@ fn operation(w: &mut Writer<'_>, id: Inst, inst: &InstData) -> Result<(), Unsupp
         Op::Atomic(op) => return memory::atomic(w, *op, inst),
         Op::AsyncCopy(op) => memory::async_copy(w, *op, inst),
         Op::MatrixMultiply(form) => return multiply::multiply(w, *form, inst),
+        Op::ScaledMultiply(form) => {
+            let (left, right) = (form.left.word(), form.right.word());
+            let what = format!("products of {left} and {right} with scales");
+            return Err(w.unsupported(what, "they are instructions of gfx950"));
+        }
         Op::Warpgroup(op) => return warpgroup::step(w, *op, inst),
         Op::Sync(op) => sync::sync(w, *op),
         Op::Mbarrier(op) => return transfer::mbarrier(w, id, *op, inst),

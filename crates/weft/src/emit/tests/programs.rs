@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::emit::ptx::Target;
 use crate::lane::{
     Access, AtomicAccess, BarrierScope, Builder, Form, Fragments, IdKind, Matrix, MatrixMultiply,
-    Op, Param, Program, Space, Value,
+    Op, Param, Program, ScaledMultiply, Space, Value, Words,
 };
 use crate::location::{Location, Locations};
 use crate::scalar::{self, Binary, Cast, Compare, Rounding, Unary};
@@ -153,25 +153,53 @@ pub(in crate::emit) fn matrix_multiply(form: MatrixMultiply) -> Program {
     let MatrixMultiply { fragments, rows, columns, summed, left, right, sum } = form;
     let name = format!("matrix_{rows}x{columns}x{summed}_{left}_{right}_{sum}");
     let mut build = Builder::new(&name, 1, fragments.lanes_log2());
+    let [(_, a), (_, b), (place, c)] = matrices(&mut build, form.words());
+    let sums = build.matrix_multiply(form, [&a, &b, &c]);
+    stored(&mut build, place, &sums);
+    build.finish()
+}
+
+/// Every product of matrices with scales, these in all bytes of a word.
+pub(in crate::emit) fn every_scaled_multiply() -> Vec<Program> {
+    let forms = ScaledMultiply::every().into_iter().enumerate();
+    let program = |(index, form): (usize, ScaledMultiply)| {
+        let bytes = [index % 4, index / 4 % 4].map(|byte| byte as u8);
+        let form = ScaledMultiply { bytes, ..form };
+        let name =
+            format!("matrix_scaled_{}_{}_{}", form.side, form.left.word(), form.right.word());
+        let mut build = Builder::new(&name, 1, ScaledMultiply::LANES_LOG2);
+        let [(_, a), (_, b), (place, c)] = matrices(&mut build, form.words());
+        let scales = Words { count: 2, dtype: DType::I32, numbers: 4 };
+        let [(_, scales)] = matrices(&mut build, [scales]);
+        let sums = build.scaled_multiply(form, [&a, &b, &c], [scales[0], scales[1]]);
+        stored(&mut build, place, &sums);
+        build.finish()
+    };
+    forms.map(program).collect()
+}
+
+/// Each lane's words of some matrices, loaded, and where they are.
+fn matrices<const N: usize>(build: &mut Builder, all: [Words; N]) -> [(Value, Vec<Value>); N] {
     let lane = build.id(IdKind::Lane);
-    let parts = form.words().map(|words| {
+    all.map(|words| {
         let base = build.param(pointer("matrix", words.dtype));
         let bytes = words.dtype.bytes();
-        let place = element(&mut build, base, lane, bytes * words.count as u32);
+        let place = element(build, base, lane, bytes * words.count as u32);
         let loaded = (0..words.count as i32).map(|word| {
             let access = Access { offset: word * bytes as i32, ..Access::default() };
             build.load(Space::Global, access, words.dtype, 1, place, None)[0]
         });
-        let loaded: Vec<Value> = loaded.collect();
-        (place, loaded)
-    });
-    let [a, b, c] = parts.each_ref().map(|(_, words)| &words[..]);
-    for (word, &value) in build.matrix_multiply(form, [a, b, c]).iter().enumerate() {
+        (place, loaded.collect())
+    })
+}
+
+/// Stores a lane's words where they came from.
+fn stored(build: &mut Builder, place: Value, words: &[Value]) {
+    for (word, &value) in words.iter().enumerate() {
         let offset = word as i32 * build.dtype(value).bytes() as i32;
         let access = Access { offset, ..Access::default() };
-        build.store(Space::Global, access, parts[2].0, None, &[value]);
+        build.store(Space::Global, access, place, None, &[value]);
     }
-    build.finish()
 }
 
 /// Loads and stores of every type, width, space and predicate; every atomic.

@@ -28,7 +28,8 @@ pub(super) fn dtype(number: Number) -> DType {
         Number::E5M2 => DType::F8E5M2,
         Number::E4M3FNUZ => DType::F8E4M3FNUZ,
         Number::E5M2FNUZ => DType::F8E5M2FNUZ,
-        Number::S8 => DType::I8,
+        // Two in a byte.
+        Number::S8 | Number::E2M1 => DType::I8,
         Number::S32 => DType::I32,
     }
 }
@@ -53,7 +54,7 @@ fn operation(instruction: &machine::MatrixMultiply) -> MatrixMultiply {
 
 /// What belongs to the left factor and to the right one, exchanged for an instruction that is given the
 /// transposes.
-fn exchanged_if<T>(transposed: bool, [left, right]: [T; 2]) -> [T; 2] {
+pub(super) fn exchanged_if<T>(transposed: bool, [left, right]: [T; 2]) -> [T; 2] {
     if transposed { [right, left] } else { [left, right] }
 }
 
@@ -62,10 +63,12 @@ struct Registers {
     /// Rows, columns: the sizes of the last two dimensions.
     sizes: [u64; 2],
     by_place: FxHashMap<u64, usize>,
-    /// For each of a fragment's numbers in a lane, row and column.
+    /// For each element of a fragment in a lane, row and column of its first number.
     fragment: Vec<[u64; 2]>,
-    /// How many numbers share a word.
+    /// How many elements share a word.
     words: Words,
+    /// The logarithm of the neighbours along the summed axis that an element holds.
+    packed_log2: u32,
 }
 
 impl Registers {
@@ -85,11 +88,14 @@ impl Registers {
         let by_place = registers.map(|at| (layout.apply_flat(at as u64), at)).collect();
         let own = instruction.fragment(part)?;
         let [_, width] = instruction.shape(part);
+        // The first bit of a lane's numbers is inside of a byte.
+        let packed_log2 = u32::from(instruction.number(part) == Number::E2M1);
         let fragment = (0..1_u64 << own.in_bits(REGISTER))
+            .step_by(1 << packed_log2)
             .map(|register| own.apply_flat(register))
             .map(|place| [place / width, place % width])
             .collect();
-        Ok(Registers { sizes, by_place, fragment, words })
+        Ok(Registers { sizes, by_place, fragment, words, packed_log2 })
     }
 
     /// The register with an element of a tile that begins at a place, or its copy within the tile.
@@ -117,9 +123,8 @@ impl Registers {
 }
 
 /// The three matrices and the tiles of a thread.
-struct Plan<'m> {
+pub(super) struct Plan<'m> {
     matrix: &'m Matrix,
-    operation: MatrixMultiply,
     left: Registers,
     right: Registers,
     sum: Registers,
@@ -132,10 +137,13 @@ struct Plan<'m> {
 }
 
 impl<'m> Plan<'m> {
-    fn of(matrix: &'m Matrix, [left, right, sum]: [&Layout; 3]) -> Result<Plan<'m>, AssignError> {
+    /// By the layouts of the matrices, and the words of the operation that multiplies them.
+    pub(super) fn of(
+        matrix: &'m Matrix,
+        [left, right, sum]: [&Layout; 3],
+        [a, b, c]: [Words; 3],
+    ) -> Result<Plan<'m>, AssignError> {
         let instruction = &matrix.instruction;
-        let operation = operation(instruction);
-        let [a, b, c] = operation.words();
         let [a, b] = exchanged_if(instruction.transposed, [a, b]);
         let sum_registers = Registers::of(sum, instruction, Part::Sum, c)?;
         let [height, width] = instruction.shape(Part::Sum);
@@ -157,7 +165,6 @@ impl<'m> Plan<'m> {
         let steps = (0..1_u64 << bits.len()).map(|step| renamed(bits, step)).collect();
         Ok(Plan {
             matrix,
-            operation,
             left: Registers::of(left, instruction, Part::Left, a)?,
             right: Registers::of(right, instruction, Part::Right, b)?,
             sum: sum_registers,
@@ -176,9 +183,10 @@ impl<'m> Plan<'m> {
         [matrix, row, step]: [u64; 3],
     ) -> Vec<lane::Value> {
         let [rows, summed] = self.left.sizes;
-        let start = ((matrix * rows + row) * summed) ^ step;
+        let packed = self.left.packed_log2;
+        let start = ((matrix * rows + row) * summed) ^ (step >> packed);
         let places = self.left.fragment.iter().map(|&[row, index]| {
-            self.left.register(start, [row, renamed(&self.matrix.summed, index)])
+            self.left.register(start, [row, renamed(&self.matrix.summed, index) >> packed])
         });
         self.left.packed(build, values, places)
     }
@@ -191,9 +199,10 @@ impl<'m> Plan<'m> {
         [matrix, column, step]: [u64; 3],
     ) -> Vec<lane::Value> {
         let [summed, columns] = self.right.sizes;
-        let start = ((matrix * summed + step) * columns) ^ column;
+        let packed = self.right.packed_log2;
+        let start = ((matrix * summed + (step >> packed)) * columns) ^ column;
         let places = self.right.fragment.iter().map(|&[index, column]| {
-            self.right.register(start, [renamed(&self.matrix.summed, index), column])
+            self.right.register(start, [renamed(&self.matrix.summed, index) >> packed, column])
         });
         self.right.packed(build, values, places)
     }
@@ -225,12 +234,16 @@ impl Lowerer<'_> {
         let mut start = self.get(c, matrix.accumulator)?.to_vec();
         let layouts = [matrix.left, matrix.right, matrix.accumulator]
             .map(|layout| self.assignment.layouts.get(layout));
-        let plan = Plan::of(matrix, layouts)?;
+        let operation = operation(&matrix.instruction);
+        let plan = Plan::of(matrix, layouts, operation.words())?;
         let pairs = pairs(self.kernel.ty(a).dtype(), matrix.instruction.left, precision);
         let transposed = matrix.instruction.transposed;
-        let taken = exchanged_if(transposed, [plan.operation.left, plan.operation.right]);
+        let taken = exchanged_if(transposed, [operation.left, operation.right]);
         // Sums of f16 that the instruction adds up in f32 are rounded once, to the nearest, ties to even.
-        let (own, of_sum) = (self.kernel.ty(c).dtype(), plan.operation.sum);
+        let (own, of_sum) = (self.kernel.ty(c).dtype(), operation.sum);
+        let mut multiply = |build: &mut lane::Builder, _: Place, matrices: [&[lane::Value]; 3]| {
+            build.matrix_multiply(operation, matrices).to_vec()
+        };
         let build = &mut self.build;
         if own != of_sum {
             start = start.iter().map(|&x| build.cast(Cast::Float, x, of_sum)).collect();
@@ -238,19 +251,21 @@ impl Lowerer<'_> {
         let left = parts(build, &factors[0], taken[0], pairs);
         let right = parts(build, &factors[1], taken[1], pairs);
         let mut sums = match pairs.split_last() {
-            None | Some((_, [])) => summed(build, &plan, [&left, &right], pairs, start),
+            None | Some((_, [])) => {
+                summed(build, &plan, [&left, &right], pairs, start, &mut multiply)
+            }
             Some((largest, small)) => {
                 // What the small parts add is a number, whatever the factors are.
-                let zero = build.constant(plan.operation.sum, 0);
+                let zero = build.constant(of_sum, 0);
                 let zeros = vec![zero; start.len()];
-                let small = summed(build, &plan, [&left, &right], small, zeros);
+                let small = summed(build, &plan, [&left, &right], small, zeros, &mut multiply);
                 let start = start.iter().zip(small).map(|(&start, small)| {
                     let none = build.compare(Compare::Une, small, small);
                     let small = build.select(none, zero, small);
                     build.binary(Binary::Add, start, small)
                 });
                 let start = start.collect();
-                summed(build, &plan, [&left, &right], &[*largest], start)
+                summed(build, &plan, [&left, &right], &[*largest], start, &mut multiply)
             }
         };
         if own != of_sum {
@@ -260,14 +275,29 @@ impl Lowerer<'_> {
     }
 }
 
+/// Writes the product of a tile in a step: of the words of the left matrix, of the right one, and of the sum.
+pub(super) type Multiply<'a> =
+    &'a mut dyn FnMut(&mut lane::Builder, Place, [&[lane::Value]; 3]) -> Vec<lane::Value>;
+
+/// Where a tile's product stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) matrix: u64,
+    pub(super) row: u64,
+    pub(super) column: u64,
+    /// The index along the summed axis at which the step begins.
+    pub(super) step: u64,
+}
+
 /// `sums` plus the products of these pairs of parts: step by step along the summed axis, and in each
 /// tile by tile, so that what one step needs is needed together.
-fn summed(
+pub(super) fn summed(
     build: &mut lane::Builder,
     plan: &Plan<'_>,
     [left, right]: [&Parts; 2],
     pairs: &[(usize, usize)],
     mut sums: Vec<lane::Value>,
+    multiply: Multiply<'_>,
 ) -> Vec<lane::Value> {
     let in_word = plan.sum.words.numbers;
     // Sums of several numbers in a word stay packed from step to step.
@@ -290,8 +320,8 @@ fn summed(
                         });
                         let [left, right] =
                             exchanged_if(plan.matrix.instruction.transposed, [&rows[..], columns]);
-                        let operands = [left, right, words];
-                        *words = build.matrix_multiply(plan.operation, operands).to_vec();
+                        let place = Place { matrix, row, column, step };
+                        *words = multiply(build, place, [left, right, &*words]);
                     }
                 }
             }
@@ -304,7 +334,8 @@ fn summed(
             let numbers: Vec<lane::Value> = match in_word {
                 1 => words.clone(),
                 _ => {
-                    let split = |&word| build.split(word, plan.operation.sum);
+                    let sum = dtype(plan.matrix.instruction.sum);
+                    let split = |&word| build.split(word, sum);
                     words.iter().flat_map(split).collect()
                 }
             };

@@ -760,6 +760,7 @@ fn the_table_is_what_it_is_meant_to_be() {
         shuffle xor: convergent=Some(Warp) latency=Exchange
         shuffle index: convergent=Some(Warp) latency=Exchange
         multiply: convergent=Some(Warp) latency=Matrix
+        multiply scaled: convergent=Some(Warp) latency=Matrix
         product: reads=shared extent=Described proxy=Async convergent=Some(Warpgroup) tokens=Products(Starts)
         product fence: convergent=Some(Warpgroup) tokens=Products(Prepares)
         product commit: convergent=Some(Warpgroup) tokens=Products(Commits)
@@ -817,84 +818,85 @@ fn operations_keep_the_order_that_their_rows_ask_for() {
         let _ = writeln!(found, "{} {name}", orders(&op));
     }
     expect![[r#"
-        .......................................................................xxxxxxx const
-        .......................................................................xxxxxxx param
-        .......................................................................xxxxxxx id
-        .......................................................................xxxxxxx shared base
-        .......................................................................xxxxxxx linear
-        .......................................................................xxxxxxx unary
-        .......................................................................xxxxxxx binary
-        .......................................................................xxxxxxx compare
-        .......................................................................xxxxxxx select
-        .......................................................................xxxxxxx cast
-        .......................................................................xxxxxxx fma
-        .......................................................................xxxxxxx fma toward
-        .......................................................................xxxxxxx round pair
-        .......................................................................xxxxxxx widen pair
-        .......................................................................xxxxxxx bytes
-        .......................................................................xxxxxxx offset
-        .....................xx...xxx.xx............xxx.xx.xx...x.xxx.x..xx.x..xxxxxxx load global
-        .................x.x.xx.x.xxx.xx............xxxxxx.xx...x.xxx.x..xx.xxxxxxxxxx load global volatile
-        .......................xxx..xxxxx.xx........xxx.xxxxxxxx.x..x....xx.x..xxxxxxx load shared
-        .................x.x..xxxx..xxxxx.xx........xxxxxxxxxxxx.x..x....xx.xxxxxxxxxx load shared volatile
-        .......................xxx..xxxxx.xx........xxx.xxxxxxxx.x..x....xx.x..xxxxxxx load matrix
-        ................xx...xx...xxx.xxx...........xxx.xx.xx..xxxxxx.x..xx.x..xxxxxxx store global
-        ................xx.x.xx.x.xxx.xxx...........xxxxxx.xx..xxxxxx.x..xx.xxxxxxxxxx store global volatile
-        ..................xxx..xxx..xxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx store shared
-        .................xxxx.xxxx..xxxxx.xx...x..xxxxxxxxxxxxxxxxxxx.xxxxx.xxxxxxxxxx store shared volatile
-        ..................xxx..xxx..xxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx store matrix
-        ................xx...xx...xxxxxxx...........xxx.xx.xxx.xxxxxx.x..xx.x..xxxxxxx rmw global relaxed
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw global acquire
-        ................xx...xx...xxxxxxx...........xxx.xx.xxx.xxxxxx.x..xx.x..xxxxxxx rmw global release
-        ..................xxx..xxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared relaxed
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared acq_rel
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx cas global
-        ..................xxxxxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx copy
-        ................................xxxx...xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx commit
-        ..................xxx..xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait
-        ..................xxx..xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait for older
-        .......................................................................xxxxxxx shuffle xor
-        .......................................................................xxxxxxx shuffle index
-        .......................................................................xxxxxxx multiply
-        .......................xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx product
-        ................................xxxx...xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx product fence
-        ................................xxxx...xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx product commit
-        .......................xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait
-        .......................xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait for older
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx fence
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx proxy fence
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxxxxxxxxxxxxxxxx.xxxxx.xxxxxxxxxx grid wait
-        .................x.x..x.x.....................xx............x.......xxxxxxxxxx grid launch
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx named barrier
-        ..........................xxxxxx............xxx.xx.xxx......x....xx.x..xxxxxxx named arrival
-        ..................xxx..xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier initialise
-        ..................xxx..xxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier arrive
-        ..................xxx..xxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier expect
-        ................xxxxxxxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier wait
-        ..................xxx..xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier invalidate
-        ..................xxxxxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to shared
-        ................xx...xxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to global
-        ..................xxxxxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to shared
-        ................xx...xxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to global
-        ................xx...xxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor sum
-        ................xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx make map
-        ................................xxxx...xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx bulk commit
-        ................xx...xxxxxxxxxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait
-        .......................xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for reads
-        .......................xxx..xxxxxxxx...xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for older
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier warp
-        ................xxxxxxxxxxxxxxxxx.xx...x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier block
-        .......................................................................xxxxxxx asm pure
-        ................xxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx asm
-        .................x.x..x.x.....................xx............x.......xxxxxxxxxx print
-        .................x.x..x.x.....................xx............x.......xxxxxxxxxx assert
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx roles
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
-        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
+        ........................................................................xxxxxxx const
+        ........................................................................xxxxxxx param
+        ........................................................................xxxxxxx id
+        ........................................................................xxxxxxx shared base
+        ........................................................................xxxxxxx linear
+        ........................................................................xxxxxxx unary
+        ........................................................................xxxxxxx binary
+        ........................................................................xxxxxxx compare
+        ........................................................................xxxxxxx select
+        ........................................................................xxxxxxx cast
+        ........................................................................xxxxxxx fma
+        ........................................................................xxxxxxx fma toward
+        ........................................................................xxxxxxx round pair
+        ........................................................................xxxxxxx widen pair
+        ........................................................................xxxxxxx bytes
+        ........................................................................xxxxxxx offset
+        .....................xx...xxx.xx.............xxx.xx.xx...x.xxx.x..xx.x..xxxxxxx load global
+        .................x.x.xx.x.xxx.xx.............xxxxxx.xx...x.xxx.x..xx.xxxxxxxxxx load global volatile
+        .......................xxx..xxxxx.xx.........xxx.xxxxxxxx.x..x....xx.x..xxxxxxx load shared
+        .................x.x..xxxx..xxxxx.xx.........xxxxxxxxxxxx.x..x....xx.xxxxxxxxxx load shared volatile
+        .......................xxx..xxxxx.xx.........xxx.xxxxxxxx.x..x....xx.x..xxxxxxx load matrix
+        ................xx...xx...xxx.xxx............xxx.xx.xx..xxxxxx.x..xx.x..xxxxxxx store global
+        ................xx.x.xx.x.xxx.xxx............xxxxxx.xx..xxxxxx.x..xx.xxxxxxxxxx store global volatile
+        ..................xxx..xxx..xxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx store shared
+        .................xxxx.xxxx..xxxxx.xx....x..xxxxxxxxxxxxxxxxxxx.xxxxx.xxxxxxxxxx store shared volatile
+        ..................xxx..xxx..xxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx store matrix
+        ................xx...xx...xxxxxxx............xxx.xx.xxx.xxxxxx.x..xx.x..xxxxxxx rmw global relaxed
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw global acquire
+        ................xx...xx...xxxxxxx............xxx.xx.xxx.xxxxxx.x..xx.x..xxxxxxx rmw global release
+        ..................xxx..xxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared relaxed
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx rmw shared acq_rel
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx cas global
+        ..................xxxxxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx copy
+        ................................xxxx....xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx commit
+        ..................xxx..xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait
+        ..................xxx..xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx wait for older
+        ........................................................................xxxxxxx shuffle xor
+        ........................................................................xxxxxxx shuffle index
+        ........................................................................xxxxxxx multiply
+        ........................................................................xxxxxxx multiply scaled
+        .......................xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx product
+        ................................xxxx....xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx product fence
+        ................................xxxx....xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx product commit
+        .......................xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait
+        .......................xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx product wait for older
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx fence
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx proxy fence
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxxxxxxxxxxxxxxxx.xxxxx.xxxxxxxxxx grid wait
+        .................x.x..x.x......................xx............x.......xxxxxxxxxx grid launch
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx named barrier
+        ..........................xxxxxx.............xxx.xx.xxx......x....xx.x..xxxxxxx named arrival
+        ..................xxx..xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier initialise
+        ..................xxx..xxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier arrive
+        ..................xxx..xxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier expect
+        ................xxxxxxxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier wait
+        ..................xxx..xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx mbarrier invalidate
+        ..................xxxxxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to shared
+        ................xx...xxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk copy to global
+        ..................xxxxxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to shared
+        ................xx...xxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor copy to global
+        ................xx...xxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx tensor sum
+        ................xxxxxxxxxxxxxxxxxxxx....xxxxxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx make map
+        ................................xxxx....xxxxx......xxxxxxxxxxxxxxx...x..xxxxxxx bulk commit
+        ................xx...xxxxxxxxxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait
+        .......................xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for reads
+        .......................xxx..xxxxxxxx....xxxxxxxx.xxxxxxxxxxxxxxxxxxx.x..xxxxxxx bulk wait for older
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier warp
+        ................xxxxxxxxxxxxxxxxx.xx....x..xxxxx.xxxxxxxxxxxxx.xxxxx.x..xxxxxxx barrier block
+        ........................................................................xxxxxxx asm pure
+        ................xxxxxxxxxxxxxxxxxxxx....xxxxxxxxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxx asm
+        .................x.x..x.x......................xx............x.......xxxxxxxxxx print
+        .................x.x..x.x......................xx............x.......xxxxxxxxxx assert
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx roles
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx loop
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx break if
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx continue
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yield
+        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx return
     "#]]
     .assert_eq(&found);
 }
@@ -921,7 +923,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         hoist
             X(U)         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset
             (XU)         load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
-            ?(XU)!       product
+            ?(XU)!       multiply scaled, product
             ((XU))       break if
             ((X)U)       continue
             ((X)(X)U)    yield
@@ -930,20 +932,21 @@ fn passes_do_around_each_operation_what_its_row_says() {
             XUUU         const, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset
             UUU          param, id, shared base, linear, return
             XUXUU        load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
-            ?XUXUU!      product
+            ?XUXUU!      multiply scaled, product
             (XUXUU)U     break if
             (X)U(X)UU    continue
             (X)(X)U(X)(X)UU yield
         sweep
                          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure, return
             X            load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm, print, assert, if, roles, loop
+            ?            multiply scaled
             ?X!          product
             (X)          break if, continue
             (X)(X)       yield
         wait
             XPU          const, param, id, shared base, linear, unary, binary, compare, select, fma, fma toward, round pair, bytes, offset, load global, load global volatile, load shared volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             PXU          cast, widen pair, load shared, load matrix
-            ?XPU!        product
+            ?XPU!        multiply scaled, product
             (XPU)        break if
             (X)PU        continue
             (X)(X)PU     yield
@@ -952,7 +955,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             XLU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, commit, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, grid launch, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert
             LUX          load shared, load matrix
             LXU          store shared, store shared volatile, store matrix, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, fence, proxy fence, grid wait, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, make map, barrier warp, barrier block, asm, if, roles, loop
-            ?XLU!        product
+            ?XLU!        multiply scaled, product
             (LXU)        break if
             L(X)U        continue
             L(X)(X)U     yield
@@ -960,6 +963,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         redundant_barriers
             SbXLU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             SbXbLU       load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
+            ?SbXLU!      multiply scaled
             ?SbXbLU!     product
             SbLU         barrier warp, barrier block
             (SbXbLU)     break if
@@ -969,6 +973,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         redundant_barriers.first
             XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             XbS          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
+            ?XS!         multiply scaled
             ?XbS!        product
             S            barrier warp, barrier block
             (XbS)        break if
@@ -978,6 +983,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         redundant_barriers.last
             SX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, commit, shuffle xor, shuffle index, multiply, product fence, product commit, bulk commit, asm pure
             SbX          load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, wait, wait for older, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk wait, bulk wait for reads, bulk wait for older, asm, print, assert, if, roles, loop
+            ?SX!         multiply scaled
             ?SbX!        product
             S            barrier warp, barrier block
             (SbX)        break if
@@ -986,7 +992,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             Sb           return
         redundant_barriers.warp
             SXwS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
-            ?SXwS!       product
+            ?SXwS!       multiply scaled, product
             SXS          barrier warp, barrier block
             (SXwS)       break if
             S(X)wS       continue
@@ -994,7 +1000,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SwS          return
         redundant_barriers.block
             SXbS         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop
-            ?SXbS!       product
+            ?SXbS!       multiply scaled, product
             SbS          barrier warp, return
             SXS          barrier block
             (SXbS)       break if
@@ -1004,6 +1010,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load shared, load matrix, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global, store shared, store matrix
             SbLXSbLU     load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
+            ?SSbLXLU!    multiply scaled
             ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
@@ -1014,6 +1021,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
             SSbLXLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, shuffle xor, shuffle index, multiply, asm pure
             SXSbLLU      load global
             SbLXSbLU     load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm, print, assert, if, roles, loop
+            ?SSbLXLU!    multiply scaled
             ?SbLXSbLU!   product
             SSbLLU       barrier block
             (SbLXSbLU)   break if
@@ -1023,6 +1031,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         merge_barriers.used
             XSSbLLU      const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier wait, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             XSbLSbLU     load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map
+            ?XSSbLLU!    multiply scaled
             ?XSbLSbLU!   product
             SSbLLU       barrier block, return
             (XSbLSbLU)   break if
@@ -1031,7 +1040,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         merge_barriers.read
             XSRSbLLU     const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, asm pure, if, roles, loop
             XSbLRSbLU    load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, grid wait, grid launch, named barrier, mbarrier wait, bulk copy to global, tensor copy to global, tensor sum, make map, bulk wait, asm, print, assert
-            ?XSRSbLLU!   product
+            ?XSRSbLLU!   multiply scaled, product
             SRSbLLU      barrier block, return
             (XSbLRSbLU)  break if
             (X)SRSbLLU   continue
@@ -1039,14 +1048,14 @@ fn passes_do_around_each_operation_what_its_row_says() {
         merge_barriers.inner
             (X)SRSbLLU   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load shared, load matrix, store shared, store matrix, rmw shared relaxed, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, tensor copy to shared, bulk commit, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, if, roles, loop
             (X)SbLRSbLU  load global volatile, load shared volatile, store global, store global volatile, store shared volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared acq_rel, cas global, fence, proxy fence, grid wait, grid launch, named barrier, mbarrier wait, bulk copy to global, tensor copy to global, tensor sum, make map, bulk wait, asm, print, assert
-            ?(X)SRSbLLU! product
+            ?(X)SRSbLLU! multiply scaled, product
             ((X)SbLRSbLU) break if
             ((X))SRSbLLU continue
             ((X)(X))SRSbLLU yield
             SRSbLLU      return
         merge_barriers.round
             (SbLRSbLUX)  const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
-            ?(SbLRSbLUX)! product
+            ?(SbLRSbLUX)! multiply scaled, product
             ((SbLRSbLUX)) break if
             (SbLRSbLU(X)) continue
             (SbLRSbLU(X)(X)) yield
@@ -1054,7 +1063,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         barriers.read
             LXU          const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             LbXU         store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, make map
-            ?LXU!        product
+            ?LXU!        multiply scaled, product
             (LXU)        break if
             L(X)U        continue
             L(X)(X)U     yield
@@ -1062,7 +1071,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         barriers.written
             XS           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             XbS          load shared, load shared volatile, load matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier arrive, mbarrier expect, make map
-            ?XS!         product
+            ?XS!         multiply scaled, product
             (XS)         break if
             (X)S         continue
             (X)(X)S      yield
@@ -1070,7 +1079,7 @@ fn passes_do_around_each_operation_what_its_row_says() {
         barriers.atomic
             XA           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             XbA          load shared, load shared volatile, load matrix, make map
-            ?XA!         product
+            ?XA!         multiply scaled, product
             (XA)         break if
             (X)A         continue
             (X)(X)A      yield
@@ -1078,98 +1087,98 @@ fn passes_do_around_each_operation_what_its_row_says() {
         barriers.updated
             AX           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, asm, print, assert, if, roles, loop
             AbX          store shared, store shared volatile, store matrix, copy, mbarrier initialise, mbarrier invalidate, make map
-            ?AX!         product
+            ?AX!         multiply scaled, product
             (AX)         break if
             A(X)         continue
             A(X)(X)      yield
             A            return
         barriers.between
             LXbSU        const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
-            ?LXbSU!      product
+            ?LXbSU!      multiply scaled, product
             LXSU         barrier block
             (LXbSU)      break if
             L(X)bSU      continue
             L(X)(X)bSU   yield
             LbSU         return
         pack
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, asm
             1            barrier block
         pack.used
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, continue, yield, return
             2            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, break if
             3            mbarrier wait, asm
         pack.before
-            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            1            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             2            copy
             3            mbarrier wait, asm
         pack.copied
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             3            copy, mbarrier wait, asm
             1            wait
         pack.late
-            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            2            const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, barrier block, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             3            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, asm
         order.load
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, make map, asm
             ,            barrier warp, barrier block
         order.store
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
             o            load shared, load shared volatile, load matrix, product, bulk copy to global, tensor copy to global, tensor sum
             s            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, make map, asm, break if
             ,            barrier warp, barrier block
         order.stored
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
             s            load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, product, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, asm, break if
             ,            barrier warp, barrier block
         order.loaded
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, bulk copy to global, tensor copy to global, tensor sum, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             o            store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, make map, asm
             ,            barrier warp, barrier block
         order.other
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
             s            mbarrier wait, asm, break if
             ,            barrier warp, barrier block
         order.copied
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             l            wait, wait for older
             s            mbarrier wait, asm
             ,            barrier warp, barrier block
         order.global
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, make map, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, tensor copy to shared, make map, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, break if, continue, yield, return
             g,g          store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, grid wait, bulk copy to global, tensor copy to global, tensor sum, bulk wait, asm
             g,,          barrier warp, barrier block
         order.read
-            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, make map, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
+            g,           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load shared, load shared volatile, load matrix, store shared, store shared volatile, store matrix, rmw shared relaxed, rmw shared acq_rel, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, make map, bulk commit, bulk wait for reads, bulk wait for older, asm pure, print, assert, if, roles, loop, continue, yield, return
             g,g          load global, load global volatile, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, cas global, grid wait, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, bulk wait, asm
             g,,          barrier warp, barrier block
             gg,          break if
         order.between
-                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop, break if, continue, yield, return
+                         const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, asm pure, asm, print, assert, if, roles, loop, break if, continue, yield, return
             s            barrier warp, barrier block
         double_buffer
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier arrive, mbarrier expect, mbarrier wait, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     store shared, store shared volatile, store matrix, copy, product, mbarrier initialise, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         double_buffer.other
-            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
+            (SSbLLXU)1   const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, product, product fence, product commit, product wait, product wait for older, fence, proxy fence, grid wait, grid launch, named barrier, named arrival, mbarrier initialise, mbarrier arrive, mbarrier expect, mbarrier wait, mbarrier invalidate, bulk copy to shared, bulk copy to global, tensor copy to shared, tensor copy to global, tensor sum, make map, bulk commit, bulk wait, bulk wait for reads, bulk wait for older, barrier warp, asm pure, asm, print, assert, if, roles, loop
             (SbLXU)0     barrier block
             ((SbLXU))0   break if
             (SSbLL(X)U)1 continue
             (SSbLL(X)(X)U)1 yield
             (SSbLLU)1    return
         reads
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, grid launch, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, fence, grid launch, barrier warp, barrier block, print, assert
                          grid wait
         writes
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, grid launch, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, fence, grid launch, barrier warp, barrier block, print, assert
                          grid wait
         convergent
-            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, fence, grid wait, grid launch, barrier warp, barrier block, print, assert
+            ok           const, param, id, shared base, linear, unary, binary, compare, select, cast, fma, fma toward, round pair, widen pair, bytes, offset, load global, load global volatile, load shared, load shared volatile, load matrix, store global, store global volatile, store shared, store shared volatile, store matrix, rmw global relaxed, rmw global acquire, rmw global release, rmw shared relaxed, rmw shared acq_rel, cas global, copy, commit, wait, wait for older, shuffle xor, shuffle index, multiply, multiply scaled, fence, grid wait, grid launch, barrier warp, barrier block, print, assert
     "#]].assert_eq(&found);
 }
 
@@ -1240,6 +1249,7 @@ fn a_row_that_tells_something_else_is_noticed() {
         shuffle xor: latency 6
         shuffle index: latency 6
         multiply: latency 6
+        multiply scaled: latency 6
         product: proxy 2, convergent 3, latency 7
         product fence: proxy 2, convergent 3, tokens 13, latency 7
         product commit: proxy 2, convergent 3, tokens 13, latency 7
@@ -1279,7 +1289,7 @@ fn a_row_that_tells_something_else_is_noticed() {
         continue: proxy 2, fence 3, convergent 3, tokens 15, latency 7
         yield: proxy 2, fence 3, convergent 3, tokens 15, latency 7
         return: reads 1, writes 1, proxy 2, fence 8, convergent 3, visible 1, tokens 15, latency 7
-        2670 of 3800 noticed
+        2711 of 3847 noticed
     "#]]
     .assert_eq(&unnoticed);
 }

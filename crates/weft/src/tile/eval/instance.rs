@@ -251,6 +251,7 @@ impl<'k> Instance<'k> {
                         | OpKind::Gather { .. }
                         | OpKind::Histogram
                         | OpKind::Dot(_)
+                        | OpKind::DotScaled(_)
                 );
                 if elementwise && !operands.iter().all(|operand| operand.fits(count)) {
                     return Err("its operands differ in shape".into());

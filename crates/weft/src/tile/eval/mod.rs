@@ -13,6 +13,7 @@
 //! * **Scans** fold one element after the other, what was folded so far on the left.
 //! * **Matrix products** start from `c` and go through `k` upward, `acc = fma(a, b, acc)` in the type
 //!   of `c`, to which `a` and `b` are first converted exactly. Tensor cores group differently.
+//!   Of numbers with scales each is the exact product of both.
 //! * **Stores** of one operation are done in row-major order: where two elements have one address, the
 //!   later one stays. **Atomics** happen element by element in that order.
 //! * **Masked-off** elements of an atomic, elements of a load outside of memory, what a `gather` finds
@@ -41,6 +42,7 @@ pub mod bounds;
 mod compare;
 mod descriptor;
 mod dot;
+mod scaled;
 mod elements;
 mod instance;
 mod local;

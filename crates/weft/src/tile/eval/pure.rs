@@ -3,6 +3,7 @@
 use super::bounds::{self, Freedom};
 use super::dot::dot;
 use super::elements::{Bounded, Bounds, Elements, strides};
+use super::scaled;
 use super::world::World;
 use crate::dtype::DType;
 use crate::scalar;
@@ -33,7 +34,10 @@ pub(super) fn evaluate(
         let bounds = bounds.ok_or("it moves nothing")?;
         return Ok(Bounded { bits, bounds: indexed(op, operands, bounds, count) });
     }
-    let bits = computed(world, instance, op, &parts, (&types, result), count)?;
+    let bits = match op.kind {
+        OpKind::DotScaled(dot) => scaled::dot(dot, operands, &types)?,
+        _ => computed(world, instance, op, &parts, (&types, result), count)?,
+    };
     let bounds = match (&op.kind, &types[..]) {
         (
             OpKind::Constant(_)
@@ -46,6 +50,7 @@ pub(super) fn evaluate(
         (OpKind::Dot(precision) | OpKind::WarpgroupDot(precision), &[a, b, c]) => {
             bounds::dot(*precision, [a, b, c], operands)
         }
+        (OpKind::DotScaled(dot), types) => scaled::bounds_of(*dot, operands, types)?,
         (OpKind::Histogram, [ty, ..]) => {
             // Each number that may be another one may be counted elsewhere.
             let may_move = |index: &usize| operands.iter().any(|x| x.bounds.get(*index) != 0.0);

@@ -3,7 +3,7 @@
 use super::write::Writer;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Unary};
-use crate::tile::Value;
+use crate::tile::{Value, WriteOps};
 
 impl Writer<'_, '_, '_, '_> {
     /// A shift whose count is not cut to the width: beyond it nothing is left, or the sign.

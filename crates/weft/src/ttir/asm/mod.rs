@@ -28,7 +28,7 @@ use super::table::Details;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast};
-use crate::tile::{self, Element, OpKind, Type, Value};
+use crate::tile::{self, Element, OpKind, Type, Value, WriteOps};
 
 /// The attributes of inline assembly.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use super::read::{Instruction, Operand, read};
 use crate::dtype::DType;
 use crate::instruction;
 use crate::scalar::{Binary, Cast, Unary};
-use crate::tile::{Element, OpKind, Type, Value};
+use crate::tile::{Element, OpKind, Type, Value, WriteOps};
 use std::collections::BTreeMap;
 
 /// Runs a text on the words `inputs`, tensors of type `run` (or of 64 bits); gives its outputs.

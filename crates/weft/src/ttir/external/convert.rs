@@ -3,7 +3,7 @@
 use super::ROUNDINGS;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Directed, Rounding, Unary};
-use crate::tile::{OpKind, Value};
+use crate::tile::{OpKind, Value, WriteOps};
 use crate::ttir::rewrite::Rewriter;
 
 /// The types in the names of conversions, and whether they have a sign.

@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Unary};
-use crate::tile::{Element, OpKind, Value};
+use crate::tile::{Element, OpKind, Value, WriteOps};
 use crate::ttir::rewrite::Rewriter;
 
 use DType::{F64, I32, I64};

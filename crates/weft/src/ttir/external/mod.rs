@@ -12,7 +12,7 @@ mod order;
 use super::rewrite::Rewriter;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Directed, Rounding, Unary};
-use crate::tile::{Element, OpKind, Value, spelling};
+use crate::tile::{Element, OpKind, Value, WriteOps, spelling};
 
 /// What says how a result rounds, at the end of a name.
 const ROUNDINGS: &[(&str, Option<Rounding>)] = &[

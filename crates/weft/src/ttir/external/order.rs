@@ -10,7 +10,7 @@
 use super::super::rewrite::Rewriter;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Function, Unary};
-use crate::tile::{OpKind, Region, Type, Value};
+use crate::tile::{OpKind, Region, Type, Value, WriteOps};
 
 /// What is smaller is near zero: the second term of the power series is lost.
 fn tiny(dtype: DType) -> f64 {

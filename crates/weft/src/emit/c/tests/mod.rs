@@ -8,11 +8,11 @@ mod warpgroup;
 use super::Dialect;
 use crate::budget::Bounds;
 use crate::emit::tests::programs::{
-    every_matrix_multiply, every_memory_operation, every_operation, fibonacci, linear, target,
-    vector_add,
+    every_matrix_multiply, every_memory_operation, every_operation, every_scaled_multiply,
+    fibonacci, linear, target, vector_add,
 };
 use crate::emit::{Unsupported, hip};
-use crate::lane::{Fragments, Program, verify};
+use crate::lane::{Fragments, Program, ScaledMultiply, verify};
 use std::path::Path;
 use std::process::Command;
 
@@ -51,6 +51,9 @@ fn everything(dialect: Dialect) -> Vec<Program> {
     programs.extend(every_matrix_multiply(|fragments| {
         fragments != Fragments::Mma && fragments.lanes_log2() == lanes_log2
     }));
+    if lanes_log2 == ScaledMultiply::LANES_LOG2 {
+        programs.extend(every_scaled_multiply());
+    }
     programs
 }
 
@@ -393,6 +396,15 @@ fn every_operation_is_printed_or_refused_as_listed() {
         products of f8E5M2 and f8E4M3FN with 32 rows
         products of f8E5M2 and f8E5M2 with 32 rows
         products of f16 and f16 with 32 rows
-        products of bf16 and bf16 with 32 rows"#]]
+        products of bf16 and bf16 with 32 rows
+        products of e4m3 and e4m3 with scales
+        products of e4m3 and e5m2 with scales
+        products of e4m3 and e2m1 with scales
+        products of e5m2 and e4m3 with scales
+        products of e5m2 and e5m2 with scales
+        products of e5m2 and e2m1 with scales
+        products of e2m1 and e4m3 with scales
+        products of e2m1 and e5m2 with scales
+        products of e2m1 and e2m1 with scales"#]]
     .assert_eq(&refused(amd("gfx942")));
 }

@@ -5,7 +5,8 @@ use super::samples::{At, write};
 use crate::dtype::DType;
 use crate::lane::effects::{Participants, Spaces};
 use crate::lane::{
-    Access, AsyncCopy, BarrierScope, Builder, IdKind, Op, Param, Program, Space, SyncOp, Value,
+    Access, AsyncCopy, BarrierScope, Builder, IdKind, Op, Param, Program, ScaledMultiply, Space,
+    SyncOp, Value,
 };
 use crate::location::Locations;
 use crate::memory::{Buffer, Memory};
@@ -44,6 +45,14 @@ fn pointer(build: &mut Builder, name: &str) -> Value {
     build.param(Param { name, dtype: DType::I64, pointee, divisibility: 16 })
 }
 
+/// A program of as many threads, in warps of those lanes that the operation asks for.
+fn builder(name: &str, op: &Op) -> Builder {
+    match op {
+        Op::ScaledMultiply(_) => Builder::new(name, 1, ScaledMultiply::LANES_LOG2),
+        _ => Builder::new(name, 2, 5),
+    }
+}
+
 /// The place of a thread in a buffer.
 fn place_in(build: &mut Builder, buffer: Value) -> Value {
     let zero = build.i32(0);
@@ -55,7 +64,7 @@ fn place_in(build: &mut Builder, buffer: Value) -> Value {
 /// Puts a number into shared memory, runs the operation there, and stores its results and what shared memory
 /// holds then.
 fn around(op: &Op) -> Program {
-    let mut build = Builder::new("around", 2, 5);
+    let mut build = builder("around", op);
     let [data, results, left] = ["data", "results", "left"].map(|name| pointer(&mut build, name));
     let number = Param { name: "number".into(), dtype: DType::I32, pointee: None, divisibility: 1 };
     let number = build.param(number);
@@ -136,7 +145,7 @@ fn touched(op: &Op) -> (Spaces, Spaces) {
 
 /// What the simulator says of an operation where only some threads come to it.
 fn parted(op: &Op, kind: IdKind, below: i32) -> Report {
-    let mut build = Builder::new("parted", 2, 5);
+    let mut build = builder("parted", op);
     let data = pointer(&mut build, "data");
     let piece = build.shared(4 * THREADS as u32, 16, BarrierScope::Block);
     let base = build.shared_base(piece);

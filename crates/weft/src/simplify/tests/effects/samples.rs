@@ -5,8 +5,9 @@ use crate::dtype::DType;
 use crate::format::Format;
 use crate::lane::{
     Access, AsyncCopy, AtomicAccess, BarrierScope, Builder, BulkCopy, Form, Fragments, IdKind,
-    MakeMap, Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, Space, SyncOp,
-    TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply, WarpgroupOp,
+    MakeMap, Matrix, MatrixMultiply, Mbarrier, NamedBarrier, Op, Param, Role, ScaledMultiply,
+    ScaledNumber, Space, SyncOp, TensorCopy, TensorMap, TensorWay, Value, WarpgroupMultiply,
+    WarpgroupOp,
 };
 use crate::location::Loc;
 use crate::scalar::{Binary, Cast, Compare, Rounding, Unary};
@@ -36,6 +37,12 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         left: DType::F16,
         right: DType::F16,
         sum: DType::F32,
+    };
+    let scaled = ScaledMultiply {
+        side: 16,
+        left: ScaledNumber::E2M1,
+        right: ScaledNumber::E4M3,
+        bytes: [0, 1],
     };
     let product = WarpgroupMultiply {
         columns: 8,
@@ -107,6 +114,7 @@ pub(super) fn samples() -> Vec<(&'static str, Op)> {
         ("shuffle xor", Op::ShuffleXor { mask: 1 }),
         ("shuffle index", Op::ShuffleIndex),
         ("multiply", Op::MatrixMultiply(multiply)),
+        ("multiply scaled", Op::ScaledMultiply(scaled)),
         ("product", Op::Warpgroup(WarpgroupOp::Multiply(product))),
         ("product fence", Op::Warpgroup(WarpgroupOp::Fence)),
         ("product commit", Op::Warpgroup(WarpgroupOp::Commit)),
@@ -215,6 +223,13 @@ pub(super) fn write(build: &mut Builder, op: &Op, at: At, loc: Loc) -> SmallVec<
             let zero = build.constant(DType::F32, 0);
             let [left, right, sum] = multiply.words();
             let mut operands: SmallVec<[Value; 4]> = smallvec![lane; left.count + right.count];
+            operands.extend(core::iter::repeat_n(zero, sum.count));
+            (operands, &[DType::F32; 4])
+        }
+        Op::ScaledMultiply(multiply) => {
+            let zero = build.constant(DType::F32, 0);
+            let [left, right, sum] = multiply.words();
+            let mut operands: SmallVec<[Value; 4]> = smallvec![lane; left.count + right.count + 2];
             operands.extend(core::iter::repeat_n(zero, sum.count));
             (operands, &[DType::F32; 4])
         }

@@ -39,7 +39,7 @@ mod integer;
 mod order;
 mod shadow;
 
-pub(super) use order::{Fold, any_order, dot};
+pub(super) use order::{Fold, any_order, dot, of_product, scaled_dot};
 pub use shadow::{BufferBounds, MemoryBounds};
 
 use super::elements::{Bounded, Bounds, Elements};

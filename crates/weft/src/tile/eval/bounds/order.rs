@@ -148,19 +148,34 @@ pub(in crate::tile::eval) fn dot(
         let (row, column) = (place / n, place % n);
         let matrix = row / m;
         let (start, start_off) = (number(dtype, c.get(place)), c.bounds.get(place));
-        let (mut magnitude, mut off, mut most) = (start.abs(), start_off, 0.0_f64);
-        for step in 0..k {
-            let (x, x_off) = a[row * k + step];
-            let (y, y_off) = b[(matrix * k + step) * n + column];
-            let product = (x * y).abs();
-            magnitude += product;
-            most = most.max(product);
-            if x_off != 0.0 || y_off != 0.0 {
-                off += times(x, y_off) + times(y, x_off) + times(x_off, y_off);
-            }
-        }
-        law.bound(magnitude, off, most)
+        let factors = (0..k).map(|step| (a[row * k + step], b[(matrix * k + step) * n + column]));
+        law.of_sum((start, start_off), factors)
     })
+}
+
+/// The same of scaled numbers, of each element those whose products it is the sum of.
+pub(in crate::tile::eval) fn scaled_dot<'a>(
+    sum_type: &Type,
+    sum: &Bounded,
+    summed: usize,
+    factors: impl Fn(usize) -> [&'a [(f64, f64)]; 2],
+) -> Bounds {
+    let dtype = sum_type.dtype();
+    // Products are exact, as those of 16 bits are.
+    let law = Product::of(Precision::Ieee, DType::BF16, DType::BF16, dtype, summed);
+    Bounds::held(sum_type.elements() as usize, |place| {
+        let [a, b] = factors(place);
+        let start = (number(dtype, sum.get(place)), sum.bounds.get(place));
+        law.of_sum(start, a.iter().copied().zip(b.iter().copied()))
+    })
+}
+
+/// How far the product of two numbers may be off that may be off themselves.
+pub(in crate::tile::eval) fn of_product((x, x_off): (f64, f64), (y, y_off): (f64, f64)) -> f64 {
+    if x_off == 0.0 && y_off == 0.0 {
+        return 0.0;
+    }
+    times(x, y_off) + times(y, x_off) + times(x_off, y_off)
 }
 
 /// How a product of matrices is rounded.
@@ -187,6 +202,22 @@ impl Product {
         let narrow = a.is_f8() && b.is_f8();
         let largest = if narrow { k as f64 * 0.5_f64.powi(13) } else { 0.0 };
         Self { dtype, factors, sum, largest }
+    }
+
+    /// Of a sum of products and of what it starts with.
+    fn of_sum(
+        &self,
+        (start, start_off): (f64, f64),
+        factors: impl Iterator<Item = ((f64, f64), (f64, f64))>,
+    ) -> f64 {
+        let (mut magnitude, mut off, mut most) = (start.abs(), start_off, 0.0_f64);
+        for (x, y) in factors {
+            let product = (x.0 * y.0).abs();
+            magnitude += product;
+            most = most.max(product);
+            off += of_product(x, y);
+        }
+        self.bound(magnitude, off, most)
     }
 
     fn bound(&self, magnitude: f64, off: f64, most: f64) -> f64 {
