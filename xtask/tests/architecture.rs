@@ -122,7 +122,7 @@ const HOUSES: [House; 4] = [
             ("descriptors", &["atomic", "axis", "cache", "dtype", "id", "lane", "scalar", "tile"]),
             ("split", &["axis", "dtype", "id", "scalar", "tile"]),
             ("first", &["axis", "id", "split", "tile"]),
-            ("once", &["axis", "id", "tile"]),
+            ("once", &["axis", "id", "scalar", "tile"]),
             ("whole", &["axis", "id", "split", "tile"]),
             ("natural", &["axis", "dtype", "id", "scalar", "tile"]),
             ("prune", &["id", "tile"]),

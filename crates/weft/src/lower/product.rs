@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::lane;
 use crate::movement;
 use crate::scalar::Cast;
-use crate::tile::{Op, OpId, Precision, ScaledDot, Value};
+use crate::tile::{Op, OpId, Precision, ScaledDot, ScaledOperands, Value};
 use std::rc::Rc;
 use weft_layout::step::Plan;
 
@@ -24,6 +24,11 @@ impl Lowerer<'_> {
     ) -> Result<(), AssignError> {
         match self.assignment.product(id).clone() {
             Product::Multiply => self.multiply_adds(id, op),
+            Product::Matrix(matrix) if matrix.instruction.scale_group().is_some() => {
+                let [left, right, sum] = [0, 1, 2].map(|index| op.operands[index]);
+                let operands = ScaledOperands { factors: [left, right], scales: [None; 2], sum };
+                self.scaled_product(op, operands, &matrix)
+            }
             Product::Matrix(matrix) => self.matrix_product(op, &matrix, precision),
             Product::Warpgroup(product) => self.warpgroup_product(id, op, &product),
         }
@@ -36,9 +41,10 @@ impl Lowerer<'_> {
         op: &Op,
         scaled: ScaledDot,
     ) -> Result<(), AssignError> {
-        match self.assignment.product(id).clone() {
-            Product::Matrix(matrix) => self.scaled_product(op, scaled, &matrix),
-            Product::Multiply | Product::Warpgroup(_) => {
+        let operands = scaled.operands(&op.operands);
+        match (self.assignment.product(id).clone(), operands) {
+            (Product::Matrix(matrix), Some(operands)) => self.scaled_product(op, operands, &matrix),
+            _ => {
                 let name = self.kernel.value_name(op.results[0]);
                 Err(AssignError::NoScaled { name, machine: self.block.machine.name.to_string() })
             }

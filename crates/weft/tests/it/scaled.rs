@@ -1,5 +1,7 @@
 //! `tt.dot_scaled` against sums of decoded and scaled numbers, and by the instructions of gfx950.
 
+use crate::checked::check;
+use crate::inputs::Argument::{Empty, Random};
 use core::ops::Range;
 use weft::compile::{self, Compiled, MoreWarps, Options};
 use weft::dtype::DType;
@@ -471,4 +473,58 @@ fn products_with_scales_are_printed_as_they_are_read() {
     // What does not fit together is refused, and not only where it is compiled.
     let wrong = TEXT.replace("16x32xi8>, tensor<16x2xi8> *", "16x32xi8>, tensor<16x128xi8> *");
     assert!(ttir::parse(&wrong).is_err());
+}
+
+/// A product of 32 x `K` by `K` x 32 numbers of eight bits.
+fn of_bytes(element: &str, summed: usize) -> String {
+    let square = |name: &str, from: &str, element: &str, [rows, columns]: [usize; 2]| {
+        format!(
+            "  %{name}r = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : tensor<{rows}xi32>
+  %{name}c = tt.make_range {{end = {columns} : i32, start = 0 : i32}} : tensor<{columns}xi32>
+  %{name}rows = tt.expand_dims %{name}r {{axis = 1 : i32}} : tensor<{rows}xi32> -> tensor<{rows}x1xi32>
+  %{name}width = arith.constant dense<{columns}> : tensor<{rows}x1xi32>
+  %{name}starts = arith.muli %{name}rows, %{name}width : tensor<{rows}x1xi32>
+  %{name}columns = tt.expand_dims %{name}c {{axis = 0 : i32}} : tensor<{columns}xi32> -> tensor<1x{columns}xi32>
+  %{name}down = tt.broadcast %{name}starts : tensor<{rows}x1xi32> -> tensor<{rows}x{columns}xi32>
+  %{name}over = tt.broadcast %{name}columns : tensor<1x{columns}xi32> -> tensor<{rows}x{columns}xi32>
+  %{name}places = arith.addi %{name}down, %{name}over : tensor<{rows}x{columns}xi32>
+  %{name}base = tt.splat %{from} : !tt.ptr<{element}> -> tensor<{rows}x{columns}x!tt.ptr<{element}>>
+  %{name}at = tt.addptr %{name}base, %{name}places : tensor<{rows}x{columns}x!tt.ptr<{element}>>, tensor<{rows}x{columns}xi32>
+"
+        )
+    };
+    format!(
+        "tt.func public @of_bytes(%x: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<{element}> {{tt.divisibility = 16 : i32}}, %z: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+{}{}{}  %a = tt.load %aat : tensor<32x{summed}x!tt.ptr<{element}>>
+  %b = tt.load %bat : tensor<{summed}x32x!tt.ptr<{element}>>
+  %d = tt.dot %a, %b, %zero : tensor<32x{summed}x{element}> * tensor<{summed}x32x{element}> -> tensor<32x32xf32>
+  tt.store %cat, %d : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}}",
+        square("a", "x", element, [32, summed]),
+        square("b", "y", element, [summed, 32]),
+        square("c", "z", "f32", [32, 32]),
+    )
+}
+
+/// Products of numbers of eight bits without scales are those with the scale one, which run twice as fast.
+#[test]
+fn numbers_of_eight_bits_are_multiplied_as_if_they_had_scales() {
+    for (name, dtype) in [("f8E4M3FN", DType::F8E4M3FN), ("f8E5M2", DType::F8E5M2)] {
+        for (summed, expected) in [(32, 0), (64, 1), (128, 4), (256, 8)] {
+            let text = of_bytes(name, summed);
+            let (_, compiled) = compiled(&text, "gfx950", 1);
+            // One of 32 rows and columns sums over 64, one of 16 over 128.
+            let (count, bytes) = instructions(&compiled.program);
+            assert_eq!(count, expected, "{summed}");
+            assert!(bytes.iter().all(|&bytes| bytes == [0, 0]), "{bytes:?}");
+            let arguments = [
+                ("x", Random(dtype, 32 * summed)),
+                ("y", Random(dtype, 32 * summed)),
+                ("z", Empty(DType::F32, 32 * 32)),
+            ];
+            check(&text, &options("gfx950", 1), [1, 1, 1], &arguments);
+        }
+    }
 }

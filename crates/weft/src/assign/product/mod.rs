@@ -172,8 +172,10 @@ pub fn candidates(
     let packed = [0, 1].map(|side| packed_log2(kernel, &definitions, op.operands[side]));
     let mut candidates = vec![multiply(&sizes, [a, b, c], block, layouts)?];
     for numbers in kinds([a, b, c], *precision, block.machine) {
-        let (machine, rows) = (block.machine, &block.machine.matrix_multiplies);
-        for instruction in fitting(machine, rows, numbers, &sizes) {
+        let both = rows(block.machine);
+        for instruction in
+            both.into_iter().flat_map(|rows| fitting(block.machine, rows, numbers, &sizes))
+        {
             for split in splits(&sizes, &instruction, block.warps) {
                 for summed in orders(&sizes, &instruction, [a, b], packed)? {
                     let fragments =
@@ -236,8 +238,10 @@ pub(super) fn given(
     let split = [1, 1, 1];
     let mut found: Option<Candidate> = None;
     for numbers in kinds([a, b, c], *precision, block.machine) {
-        let (machine, rows) = (block.machine, &block.machine.matrix_multiplies);
-        for instruction in all_fitting(machine, rows, numbers, &sizes) {
+        let both = rows(block.machine);
+        for instruction in
+            both.into_iter().flat_map(|rows| all_fitting(block.machine, rows, numbers, &sizes))
+        {
             for summed in every_order(&sizes, &instruction)? {
                 let fragments =
                     Fragments { instruction: &instruction, summed: &summed, split: &split };
@@ -262,6 +266,12 @@ pub(super) fn given(
         }
     }
     Ok(found.map_or(Product::Multiply, |candidate| candidate.product))
+}
+
+/// The instructions of a warp that multiply numbers without scales: those for numbers with scales do, too, if all scales
+/// are one.
+fn rows(machine: &Machine) -> [&[MatrixMultiply]; 2] {
+    [&machine.matrix_multiplies, &machine.scaled_multiplies]
 }
 
 /// Every order of the summed index that is known.

@@ -2,7 +2,8 @@
 //!
 //! An instruction takes the scale of a factor as one byte of a word, and says which. So four scales of a lane that
 //! follow one another in its registers share a word, of four steps along the summed axis or of several tiles; fewer
-//! have a word each. A factor without scales has the scale one.
+//! have a word each. A factor without scales has the scale one; so have both of a product of numbers of eight bits, if
+//! that instruction is the fastest.
 
 use super::Lowerer;
 use super::matrix::{Place, Plan, exchanged_if, summed};
@@ -11,7 +12,7 @@ use crate::assign::{AssignError, Matrix};
 use crate::dtype::DType;
 use crate::lane::{self, ScaledMultiply, ScaledNumber, Words};
 use crate::scalar::Cast;
-use crate::tile::{Op, ScaledDot, ScaledOperands};
+use crate::tile::{Op, ScaledOperands, Value};
 use rustc_hash::FxHashMap;
 use weft_layout::Layout;
 use weft_layout::machine::{MatrixMultiply, Number};
@@ -101,10 +102,9 @@ impl Lowerer<'_> {
     pub(super) fn scaled_product(
         &mut self,
         op: &Op,
-        scaled: ScaledDot,
+        operands: ScaledOperands<Value>,
         matrix: &Matrix,
     ) -> Result<(), AssignError> {
-        let Some(operands) = scaled.operands(&op.operands) else { return Ok(()) };
         let ScaledOperands { factors: [a, b], scales, sum } = operands;
         let result = op.results[0];
         let mut wanted = vec![(a, matrix.left), (b, matrix.right)];
