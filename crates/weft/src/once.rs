@@ -148,7 +148,7 @@ impl Inlined {
                         let last = into.pop();
                         sides.push(last.map_or(vec![], |last| kernel.ops[last].operands.clone()));
                     }
-                    self.choose(kernel, id, &sides, into);
+                    choose(kernel, id, &sides, into);
                 }
                 Some(Runs::Once(number)) => {
                     for Region { params, ops } in regions.into_iter().skip(number).take(1) {
@@ -170,28 +170,28 @@ impl Inlined {
         }
     }
 
-    /// Appends selections in place of a branch, among what its sides hand on.
-    fn choose(&self, kernel: &mut Kernel, id: OpId, sides: &[Vec<Value>], into: &mut Vec<OpId>) {
-        let Op { operands, results, loc, span, .. } = kernel.ops[id].clone();
-        for (index, result) in results.into_iter().enumerate() {
-            let mut chosen = vec![operands[0]];
-            chosen.extend(sides.iter().filter_map(|side| side.get(index)));
-            into.push(kernel.ops.push(Op {
-                kind: OpKind::Select,
-                operands: chosen,
-                results: vec![result],
-                regions: Vec::new(),
-                loc,
-                span,
-                spelled: false,
-            }));
-        }
-    }
-
     /// Lets values stand for the results of an operation.
     fn stand_for(&mut self, kernel: &Kernel, id: OpId, values: Vec<Value>) {
         for (&result, value) in kernel.ops[id].results.iter().zip(values) {
             self.values.set(result, Some(value));
         }
+    }
+}
+
+/// Appends selections in place of a branch, among what its sides hand on.
+fn choose(kernel: &mut Kernel, id: OpId, sides: &[Vec<Value>], into: &mut Vec<OpId>) {
+    let Op { operands, results, loc, span, .. } = kernel.ops[id].clone();
+    for (index, result) in results.into_iter().enumerate() {
+        let mut chosen = vec![operands[0]];
+        chosen.extend(sides.iter().filter_map(|side| side.get(index)));
+        into.push(kernel.ops.push(Op {
+            kind: OpKind::Select,
+            operands: chosen,
+            results: vec![result],
+            regions: Vec::new(),
+            loc,
+            span,
+            spelled: false,
+        }));
     }
 }
