@@ -10,12 +10,16 @@
 //! The same holds for a step: the sum of a value that a loop carries and an invariant one. If only the next
 //! iteration uses it, it is computed at the end, so that it can take the register of the value that it replaces.
 //!
+//! So does, behind a branch, what only the next iteration uses, computed from values that the branch needs as well: the
+//! sums that a persistent kernel goes on with, zeros or those of this iteration, wait until it has stored these.
+//! (fbgemm's `_kernel_matmul_fp8_row`, 128 sums a thread: 250 registers, and 255 and 424 bytes of stack without.)
+//!
 //! Since divisions and roots end blocks, what is computed from loads of global memory moves down behind those that
 //! do not need it, where that takes no more registers: they are under way while the loads are. (What torch.compile
 //! makes of a normalisation and a `ReLU` in f16, whose roots are of variances that are there before the tensor is:
 //! 61 µs on an H200 where it took 67, and Triton 3.6 61.)
 
-use super::registers::{self, HALF};
+use super::registers::{self, HALF, Registers};
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
@@ -79,6 +83,11 @@ fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, s
         made.set(result, true);
     }
     let awaiting = awaiting(program, region);
+    let mut last_use: IdMap<Value, usize> = IdMap::default();
+    let (known, end) = (Registers::of(program), region.insts.len().saturating_sub(1));
+    let is_round = !region.params.is_empty();
+    // The nearest branch below.
+    let mut branch: Option<usize> = None;
     // Where blocks end, from below, as far up as operations may move down to.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Vec<Inst>> = vec![Vec::new(); region.insts.len() + 1];
@@ -94,6 +103,16 @@ fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, s
             && (widens(program, inst) || is_step(inst, &carried, &made))
         {
             used
+        } else if let Some(branch) = branch
+            && is_round
+            && used == end
+            && effects.is_pure()
+            && inst.operands.iter().all(|&operand| {
+                let is_of_round = carried[operand] || made[operand];
+                !is_of_round || known.words(program, operand) == 0 || last_use[operand] >= branch
+            })
+        {
+            branch + 1
         } else if used < region.insts.len() && effects.is_pure() && awaiting[id] {
             // Behind the last end of a block in front of that.
             ends.iter().find(|&&end| end < used).map_or(position, |&end| end + 1)
@@ -105,11 +124,15 @@ fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, s
         } else if !inst.regions.is_empty() || effects.fence != Fence::None {
             ends.clear();
         }
+        if inst.op == Op::If {
+            branch = Some(position);
+        }
         before[place].push(id);
         // What has moved down uses its operands later than others may that stood behind it.
         let mut use_here = |operands: &[Value]| {
             for &operand in operands {
                 first_use.set(operand, first_use[operand].min(place));
+                last_use.set(operand, last_use[operand].max(place));
             }
         };
         use_here(&inst.operands);

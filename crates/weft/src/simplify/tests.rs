@@ -84,6 +84,38 @@ fn sink_leaves_steps_to_the_end_of_a_round() {
 }
 
 #[test]
+fn sink_leaves_what_the_next_round_begins_with_behind_a_branch() {
+    let (mut build, n) = build();
+    let piece = build.shared(256, 16, BarrierScope::Block);
+    let base = build.shared_base(piece);
+    let target = build.new_loop(&[n, n], &[]);
+    let params = build.open_region(&[DType::I32, DType::I32]);
+    let done = build.compare(Compare::Sge, params[0], n);
+    build.break_if(target, done, &[]);
+    // The branch stores a sum, behind which the next one begins with zero; the other goes on from what nothing else needs.
+    let sums = [0, 1].map(|index| build.binary(Binary::Xor, params[index], n));
+    let is_last = build.compare(Compare::Sgt, sums[0], n);
+    let zero = build.i32(0);
+    let next = build.select(is_last, zero, sums[0]);
+    let other = build.unary(Unary::Abs, sums[1]);
+    build.open_region(&[]);
+    keep(&mut build, base, sums[0]);
+    let then = build.close_region(Op::Yield, &[]);
+    build.open_region(&[]);
+    let otherwise = build.close_region(Op::Yield, &[]);
+    build.if_(is_last, then, otherwise, &[]);
+    let region = build.close_region(Op::Continue, &[next, other]);
+    build.place_loop(target, region);
+    let program = sink::run(build.finish());
+    verify(&program).unwrap();
+    let body = &program.insts[target].regions[0].insts;
+    let at = |value: Value| body.iter().position(|&id| program.insts[id].results[..] == [value]);
+    let branch = body.iter().position(|&id| program.insts[id].op == Op::If);
+    assert!(at(next) > branch, "{program}");
+    assert!(at(other) < branch, "{program}");
+}
+
+#[test]
 fn sink_widens_numbers_where_they_are_used() {
     let (mut build, _) = build();
     let piece = build.shared(256, 16, BarrierScope::Block);
