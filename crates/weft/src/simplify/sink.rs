@@ -55,20 +55,26 @@ fn enough(plain: &Program, stop: &Stop) -> u32 {
 struct BehindEnds(bool);
 
 fn sunk(mut program: Program, behind: BehindEnds, stop: &Stop) -> Program {
+    let registers = Registers::of(&program);
     let mut body = core::mem::take(&mut program.body);
-    sink_region(&mut program, &mut body, behind, stop);
+    sink_region(&mut program, &mut body, (behind, &registers), stop);
     program.body = body;
     program
 }
 
-fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, stop: &Stop) {
+fn sink_region(
+    program: &mut Program,
+    region: &mut Region,
+    (behind, registers): (BehindEnds, &Registers),
+    stop: &Stop,
+) {
     for &id in &region.insts {
         if stop.is_set() {
             return;
         }
         let mut inner = core::mem::take(&mut program.insts[id].regions);
         for inner in &mut inner {
-            sink_region(program, inner, behind, stop);
+            sink_region(program, inner, (behind, registers), stop);
         }
         program.insts[id].regions = inner;
     }
@@ -84,7 +90,7 @@ fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, s
     }
     let awaiting = awaiting(program, region);
     let mut last_use: IdMap<Value, usize> = IdMap::default();
-    let (known, end) = (Registers::of(program), region.insts.len().saturating_sub(1));
+    let end = region.insts.len().saturating_sub(1);
     let is_round = !region.params.is_empty();
     // The nearest branch below.
     let mut branch: Option<usize> = None;
@@ -109,7 +115,9 @@ fn sink_region(program: &mut Program, region: &mut Region, behind: BehindEnds, s
             && effects.is_pure()
             && inst.operands.iter().all(|&operand| {
                 let is_of_round = carried[operand] || made[operand];
-                !is_of_round || known.words(program, operand) == 0 || last_use[operand] >= branch
+                !is_of_round
+                    || registers.words(program, operand) == 0
+                    || last_use[operand] >= branch
             })
         {
             branch + 1

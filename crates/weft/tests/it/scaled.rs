@@ -508,7 +508,7 @@ fn of_bytes(element: &str, summed: usize) -> String {
     )
 }
 
-/// Products of numbers of eight bits without scales are those with the scale one, which run twice as fast.
+/// Products of numbers of eight bits without scales are those with the scale one.
 #[test]
 fn numbers_of_eight_bits_are_multiplied_as_if_they_had_scales() {
     for (name, dtype) in [("f8E4M3FN", DType::F8E4M3FN), ("f8E5M2", DType::F8E5M2)] {
