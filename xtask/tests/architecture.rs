@@ -128,6 +128,7 @@ const HOUSES: [House; 4] = [
             ("prune", &["id", "tile"]),
             ("unplace", &["id", "prune", "tile"]),
             ("factors", &["assign", "axis", "id", "prune", "tile"]),
+            ("anew", &["dtype", "id", "scalar", "tile"]),
             ("pipeline", &["axis", "cache", "dtype", "id", "movement", "prune", "scalar", "tile"]),
             (
                 "assign",
@@ -190,6 +191,7 @@ const HOUSES: [House; 4] = [
             (
                 "compile",
                 &[
+                    "anew",
                     "assign",
                     "axis",
                     "budget",

@@ -112,6 +112,7 @@
 //! | [`pipeline`] | software pipelines: loads of later iterations as asynchronous copies, or into registers |
 //! | [`assign`] | in which layout each value lives: its home |
 //! | [`factors`] | products whose factors a warpgroup reads from shared memory |
+//! | `anew` | sums of such products that begin anew within a loop |
 //! | [`lower`] | `tile` and homes, lowered to `lane` with `movement` |
 //! | [`simplify`] | small passes over `lane` |
 //! | [`schedule`] | the order of a tile program: loads begun early, products begun late where registers are scarce |
@@ -158,6 +159,7 @@ pub mod whole;
 pub mod pipeline;
 pub mod assign;
 pub mod factors;
+mod anew;
 pub mod lower;
 pub mod simplify;
 pub mod scaled;

@@ -21,7 +21,9 @@
 
 use crate::id::IdMap;
 use crate::prune;
-use crate::tile::{Kernel, Launch, LocalOp, Module, Op, OpId, OpKind, Region, Value, ValueData};
+use crate::tile::{
+    Kernel, Launch, LocalOp, Module, Op, OpId, OpKind, Region, Rewrite, Value, ValueData, WriteOps,
+};
 
 /// The kernel of a module without the places of its tensors, in a module that is for any launch of as many
 /// warps; `None` where it gives no places.
@@ -76,6 +78,16 @@ pub fn run(module: &Module, kernel: &Kernel) -> Option<Module> {
             result.ops[id].operands[factor] = loaded;
         }
         result.ops[id].kind = OpKind::Dot(precision);
+        // The product of tensors adds to zeros instead.
+        if let Some(keep) = result.ops[id].operands.get(3).copied() {
+            result.ops[id].operands.truncate(3);
+            let sum = result.ops[id].operands[2];
+            let ty = result.ty(sum).clone();
+            let mut rewrite = Rewrite { kernel: &mut result, at: id, out: before.entry(id) };
+            let zero = rewrite.constant(&ty, 0);
+            let sum = rewrite.select(keep, sum, zero);
+            result.ops[id].operands[2] = sum;
+        }
     }
     for (id, source, order) in turned {
         let op = &mut result.ops[id];

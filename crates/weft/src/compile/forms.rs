@@ -4,7 +4,7 @@ use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
 use crate::tile::{Kernel, OpId};
-use crate::{descriptors, factors, first, natural, once, pipeline, schedule, whole};
+use crate::{anew, descriptors, factors, first, natural, once, pipeline, schedule, whole};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -146,6 +146,7 @@ impl<'a> Forms<'a> {
 
     /// The form of a kernel with products of warpgroups, which begin no sooner than registers allow.
     fn late(&self, mut kernel: Kernel) -> Result<Form<'a>, CompileError> {
+        anew::run(&mut kernel);
         schedule::late(&mut kernel, &self.options.machine, self.options.warps);
         Form::of(Cow::Owned(kernel), self.options)
     }

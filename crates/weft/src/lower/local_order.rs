@@ -21,8 +21,9 @@
 //!
 //! A product of warpgroups reads its factors until it is waited for. It is waited for where its sum is used
 //! by anything but the next product that adds to it, where memory that it reads is written again or given up,
-//! and before control divides, except that a loop may carry the products of one round into the next
-//! ([`tile::in_flight`](crate::tile::in_flight)). Products end in the order in which they began, so a wait
+//! and before loops, except that a loop may carry the products of one round into the next
+//! ([`tile::in_flight`](crate::tile::in_flight)). A branch may be passed meanwhile: what it is that looks at
+//! the sum waits, and behind the branch the sum is what either of its arms leaves. Products end in the order in which they began, so a wait
 //! says how many of the latest may go on.
 //!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
@@ -126,6 +127,8 @@ pub(super) struct Orders {
     pub(super) unsent: IdMap<OpId, Option<u32>>,
     /// The sums of the products that may be under way where a round of a loop begins, the oldest first.
     pub(super) carried: IdMap<OpId, Vec<Option<Value>>>,
+    /// Those that may be under way where a branch begins, and that an arm of it waits for.
+    pub(super) landed: IdMap<OpId, Vec<Value>>,
 }
 
 impl Pending {
@@ -140,6 +143,11 @@ impl Pending {
         for access in self.accesses.iter_mut().chain(others).chain(reads).chain(sent) {
             access.buffer = None;
         }
+    }
+
+    /// The sums of the products under way.
+    fn sums(&self) -> Vec<Value> {
+        self.flights.iter().filter_map(|flight| flight.sum).collect()
     }
 
     /// The same where the next round begins: each value of one list is the one in its place in the other.
@@ -161,8 +169,16 @@ struct Walk<'a> {
     rotations: Rotations,
     sources: Sources,
     orders: Orders,
-    /// The sums that may be under way at the end of the region that is walked.
-    carried: Vec<Value>,
+    end: End,
+}
+
+/// How the region that is walked ends.
+#[derive(Default)]
+struct End {
+    /// The sums that may be under way then.
+    under_way: Vec<Value>,
+    /// Whether it is a branch's arm, which hands over none of them.
+    is_arm: bool,
 }
 
 /// What stands in front of operations, with a barrier where one is needed already.
@@ -179,7 +195,7 @@ pub(super) fn orders(
         definitions,
         sources: Sources::of(kernel),
         orders: Orders { barriers, ..Orders::default() },
-        carried: Vec::new(),
+        end: End::default(),
     };
     walk.region(&kernel.body, Pending::default());
     walk.orders
@@ -211,10 +227,10 @@ impl Walk<'_> {
             match op.kind {
                 OpKind::For => {
                     let params = &op.regions[0].params[1..];
-                    let carried = self.may_be_carried(op);
-                    let outer = core::mem::replace(&mut self.carried, carried);
+                    let end = End { under_way: self.may_be_carried(op), is_arm: false };
+                    let outer = core::mem::replace(&mut self.end, end);
                     pending = self.rounds(pending, &[&op.regions[0]], params);
-                    self.carried = outer;
+                    self.end = outer;
                     let sums = pending.flights.iter().map(|flight| flight.sum).collect();
                     self.orders.carried.set(id, sums);
                     // They are waited for behind the loop.
@@ -224,18 +240,26 @@ impl Walk<'_> {
                     self.add_all(&mut pending.accesses, &reads);
                 }
                 OpKind::While => {
-                    let outer = core::mem::take(&mut self.carried);
+                    let outer = core::mem::take(&mut self.end);
                     pending = self.rounds(pending, &[&op.regions[0], &op.regions[1]], &[]);
-                    self.carried = outer;
+                    self.end = outer;
                 }
                 OpKind::If => {
-                    let outer = core::mem::take(&mut self.carried);
+                    let under_way = pending.sums();
+                    let end = End { under_way: under_way.clone(), is_arm: true };
+                    let outer = core::mem::replace(&mut self.end, end);
                     let mut end = Pending::default();
                     for region in &op.regions {
                         let arm = self.region(region, pending.clone());
+                        let left = arm.sums();
+                        let landed = under_way.iter().filter(|sum| !left.contains(sum));
+                        let known = self.orders.landed.entry(id);
+                        let new: Vec<Value> =
+                            landed.copied().filter(|sum| !known.contains(sum)).collect();
+                        known.extend(new);
                         self.join(&mut end, &arm);
                     }
-                    self.carried = outer;
+                    self.end = outer;
                     pending = end;
                 }
                 _ => self.access(id, op, &mut pending),
@@ -390,7 +414,7 @@ impl Walk<'_> {
     fn wait(&mut self, id: OpId, op: &Op, pending: &mut Pending) {
         let effects = op.kind.effects();
         let ends = effects.is_terminator();
-        let divides = effects.control == Control::Regions;
+        let repeats = effects.control == Control::Regions && op.kind != OpKind::If;
         let written: Vec<_> = if effects.tokens == Tokens::Leaves {
             op.operands.iter().skip(2).map(|&memory| self.roots(memory)).collect()
         } else {
@@ -402,13 +426,13 @@ impl Walk<'_> {
                     && may_fly(self.assignment, id, op.results[0])
                     && op.operands.iter().filter(|&&operand| operand == sum).count() == 1
                     && op.operands[2] == sum;
-                op.operands.contains(&sum) && !adds && !ends
+                op.operands.contains(&sum) && !adds && (!ends || self.end.is_arm)
             });
-            let left = ends && flight.sum.is_some_and(|sum| !self.carried.contains(&sum));
+            let left = ends && flight.sum.is_some_and(|sum| !self.end.under_way.contains(&sum));
             let overwritten = written.iter().any(|(roots, buffer)| {
                 flight.reads.iter().any(|read| self.may_be_same(read, roots, *buffer))
             });
-            used || left || overwritten || divides
+            used || left || overwritten || repeats
         };
         let Some(mut last) = pending.flights.iter().rposition(must_end) else { return };
         if pending.flights[last].earlier {

@@ -282,7 +282,7 @@ impl Lowerer<'_> {
         match &op.kind {
             OpKind::For => self.for_loop(id, op),
             OpKind::While => self.while_loop(op),
-            OpKind::If => self.if_else(op),
+            OpKind::If => self.if_else(id, op),
             OpKind::Load(options) => self.load(id, op, *options),
             OpKind::Store(cache) => self.store(id, op, *cache),
             OpKind::Atomic { .. } => self.atomic(id, op),
@@ -500,20 +500,46 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn if_else(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn if_else(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let condition = self.scalar(op.operands[0]);
+        let flights = self.flights.clone();
+        let landed = self.orders.landed[id].clone();
         let mut regions = Vec::new();
+        let mut left = Vec::new();
         for region in &op.regions {
             self.open(&[]);
+            self.flights.clone_from(&flights);
             self.region(region)?;
-            let values = self.carried(self.kernel.handed_over(region), &op.results)?;
+            let mut values = self.carried(self.kernel.handed_over(region), &op.results)?;
+            for &sum in &landed {
+                let home = self.anywhere(sum)?;
+                values.extend_from_slice(&self.get(sum, home)?);
+            }
+            if self.flights.len() >= left.len() {
+                left.clone_from(&self.flights);
+            }
             regions.push(self.close(LaneOp::Yield, &values));
         }
-        let dtypes = self.carried_dtypes(&op.results);
+        self.flights = left;
+        let mut dtypes = self.carried_dtypes(&op.results);
+        let own = dtypes.len();
+        let mut sums = Vec::new();
+        for &sum in &landed {
+            let home = self.anywhere(sum)?;
+            let registers = self.get(sum, home)?.to_vec();
+            dtypes.extend(registers.iter().map(|&register| self.build.dtype(register)));
+            sums.push((sum, home, registers.len()));
+        }
         let otherwise = regions.pop().unwrap_or_default();
         let then = regions.pop().unwrap_or_default();
         let lowered = self.build.if_(condition, then, otherwise, &dtypes);
-        self.bind_carried(&op.results, &lowered);
+        let (own, mut rest) = lowered.split_at(own);
+        self.bind_carried(&op.results, own);
+        for (sum, home, count) in sums {
+            let (registers, others) = rest.split_at(count);
+            rest = others;
+            self.bind_tensor(sum, home, registers.into());
+        }
         Ok(())
     }
 }

@@ -6,22 +6,14 @@ use super::reach::base;
 use super::replace;
 use crate::cache::Cache;
 use crate::dtype::DType;
-use crate::id::IdMap;
 use crate::scalar::{Binary, Cast, Compare};
 use crate::tile::{
-    AsyncCopy, Copies, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind, Region,
-    SharedMemory, Type, Value, ValueData, in_flight,
+    Around, AsyncCopy, Copies, CopyOptions, Element, Encoding, Kernel, LocalOp, Op, OpId, OpKind,
+    Region, SharedMemory, Type, Value, ValueData, in_flight,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
-
-/// What stands around a loop.
-#[derive(Clone, Default)]
-pub(super) struct Around {
-    before: Vec<OpId>,
-    after: Vec<OpId>,
-}
 
 /// A round whose tiles are about to be copied.
 #[derive(Clone)]
@@ -338,23 +330,6 @@ fn from_buffers(
         }
     }
     ops
-}
-
-/// A region with what stands around its loops.
-pub(super) fn placed(
-    kernel: &mut Kernel,
-    region: Region,
-    around: &IdMap<OpId, Option<Around>>,
-) -> Region {
-    let mut ops = Vec::with_capacity(region.ops.len());
-    for id in region.ops {
-        let regions = core::mem::take(&mut kernel.ops[id].regions);
-        let regions = regions.into_iter().map(|inner| placed(kernel, inner, around)).collect();
-        kernel.ops[id].regions = regions;
-        let Around { before, after } = around[id].clone().unwrap_or_default();
-        ops.extend(before.into_iter().chain([id]).chain(after));
-    }
-    Region { ops, ..region }
 }
 
 /// What stands for a value where some are known.

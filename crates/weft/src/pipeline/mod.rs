@@ -52,7 +52,9 @@ use crate::id::IdMap;
 use crate::movement;
 use crate::prune;
 use crate::tile::effects::{Fence, Tokens};
-use crate::tile::{Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value};
+use crate::tile::{
+    Around, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
+};
 use find::Loop;
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
@@ -85,7 +87,7 @@ pub fn run(
     // Warps of one warpgroup are held together by its products.
     let apart = machine.warpgroup_multiplies.iter().any(|product| warps > product.warps());
     let mut result = kernel.clone();
-    let mut around: IdMap<OpId, Option<ahead::Around>> = IdMap::default();
+    let mut around: IdMap<OpId, Around> = IdMap::default();
     for found in loops {
         let each: u64 = found.loads().map(|load| bytes(kernel, load)).sum();
         let copies = each > 0;
@@ -100,12 +102,10 @@ pub fn run(
         }
         if stages >= 2 {
             let found = found.with_held(kernel, stages);
-            around
-                .set(found.op, Some(ahead::rewrite(&mut result, &found, stages, apart && copies)));
+            around.set(found.op, ahead::rewrite(&mut result, &found, stages, apart && copies));
         }
     }
-    let body = core::mem::take(&mut result.body);
-    result.body = ahead::placed(&mut result, body, &around);
+    result.put_around(&around);
     prune::run(&mut result);
     Some(result)
 }

@@ -3,8 +3,8 @@
 use crate::budget::Stop;
 use crate::dtype::DType;
 use crate::id::IdMap;
-use crate::lane::effects::{Fence, Spaces, Tokens};
-use crate::lane::{Effects, Inst, InstData, Program, Region, Value};
+use crate::lane::effects::{Fence, Spaces, Step, Tokens};
+use crate::lane::{Effects, Inst, InstData, Op, Program, Region, Value};
 use rustc_hash::FxHashMap;
 
 /// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
@@ -99,11 +99,23 @@ fn orders(effects: Effects) -> bool {
 pub(super) fn peak(
     program: &Program,
     region: &Region,
+    ways: (Loads, Places),
+    words: &dyn Fn(Value) -> u32,
+    stop: &Stop,
+) -> u32 {
+    peak_of(program, region, &defined(program, region), ways, words, stop)
+}
+
+/// The same of some values, those that the region defines among them; the others are live from its beginning to where
+/// they are taken last.
+fn peak_of(
+    program: &Program,
+    region: &Region,
+    own: &IdMap<Value, bool>,
     (loads, places): (Loads, Places),
     words: &dyn Fn(Value) -> u32,
     stop: &Stop,
 ) -> u32 {
-    let own = defined(program, region);
     let taken = match loads {
         Loads::InPlace => FxHashMap::default(),
         Loads::AtUse => loaded_at(program, region),
@@ -126,12 +138,22 @@ pub(super) fn peak(
             let is_new = own[value] && !core::mem::replace(is_live.entry(value), true);
             if is_new { words(value) } else { 0 }
         };
+        // Sums of products that an arm of a branch waits for are there as what the wait gives.
+        let mut sums = if inst.op == Op::If { awaited(program, inst) } else { Vec::new() };
+        sums.retain(|&value| own[value]);
+        let of_sums: u32 = sums.iter().map(|&value| begun(value)).sum();
         // What a loop begins with is what it carries from then on.
         each_inside(program, inst, &mut |value| live += begun(value));
         let inside = live;
+        live += of_sums;
         inst.operands.iter().for_each(|&value| live += begun(value));
-        let inner = inst.regions.iter();
-        let inner = inner.map(|region| self::peak(program, region, (loads, places), words, stop));
+        let inner = inst.regions.iter().map(|region| {
+            let mut own = defined(program, region);
+            for &value in &sums {
+                own.set(value, true);
+            }
+            peak_of(program, region, &own, (loads, places), words, stop)
+        });
         let inner = inner.max().unwrap_or(0);
         if counts {
             peak = peak.max(behind).max(inside + inner).max(live);
@@ -144,6 +166,19 @@ pub(super) fn peak(
     }
     let carried: u32 = region.params.iter().map(|&value| words(value)).sum();
     peak.max(carried)
+}
+
+/// The sums of products under way that an arm of a branch waits for.
+fn awaited(program: &Program, branch: &InstData) -> Vec<Value> {
+    let mut sums = Vec::new();
+    for arm in &branch.regions {
+        program.walk(arm, &mut |_, inner| {
+            if let Tokens::Products(Step::Awaits { .. }) = inner.op.effects().tokens {
+                sums.extend_from_slice(&inner.operands);
+            }
+        });
+    }
+    sums
 }
 
 /// The most registers that are in use at once inside a loop; fewer where it is stopped.

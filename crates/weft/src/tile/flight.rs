@@ -12,7 +12,7 @@ use super::{Kernel, Op, OpKind, Value};
 use crate::id::IdMap;
 
 /// The values that a `for` loop carries, by number, that may be under way from round to round, each with the
-/// product that it is then: the round ends with it and does nothing else with it.
+/// product that it is then: the round ends with it and does nothing else with it, but in branches.
 ///
 /// Registers of a left factor must not be written while a product reads them, and in the next round they are.
 /// So such a product goes on only where they hang on another product of the round, whose sum is there later
@@ -21,12 +21,16 @@ pub fn in_flight(kernel: &Kernel, op: &Op) -> Vec<(usize, Value)> {
     let Some(body) = op.regions.first().filter(|_| op.kind == OpKind::For) else {
         return Vec::new();
     };
+    // An arm of a branch that looks at a sum waits by itself.
     let mut uses: IdMap<Value, u32> = IdMap::default();
-    kernel.walk(body, &mut |_, op| {
-        for &operand in &op.operands {
-            *uses.entry(operand) += 1;
+    for &id in &body.ops {
+        let op = &kernel.ops[id];
+        let mut count = |op: &Op| op.operands.iter().for_each(|&operand| *uses.entry(operand) += 1);
+        count(op);
+        if op.kind != OpKind::If {
+            op.regions.iter().for_each(|region| kernel.walk(region, &mut |_, op| count(op)));
         }
-    });
+    }
     // What hangs on a product of the round, and the products that may go on.
     let mut later: IdMap<Value, bool> = IdMap::default();
     let mut goes_on: IdMap<Value, bool> = IdMap::default();

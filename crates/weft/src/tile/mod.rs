@@ -66,7 +66,7 @@ pub(crate) use transfer::{Fetch, Sent};
 pub use transfer::{Phase, TransferOp};
 pub use types::{Element, Type};
 pub use verify::verify;
-pub(crate) use write::{Copies, Rewrite, WriteOps};
+pub(crate) use write::{Around, Copies, Rewrite, WriteOps};
 
 use crate::atomic::{Atomic, Order, Scope};
 use crate::cache::Cache;
@@ -291,7 +291,8 @@ pub enum OpKind {
     /// exact product of both. `(a, [its scales: M x groups], b, [its scales: N x groups], c: M x N) -> (M x N)`.
     DotScaled(ScaledDot),
     /// The same as `Dot` by the matrix units of a warpgroup, which read factors in shared memory by themselves.
-    /// `(a: M x K in memory or a tensor, b: K x N in memory, c: M x N) -> (M x N)`.
+    /// `(a: M x K in memory or a tensor, b: K x N in memory, c: M x N, [keep: i1]) -> (M x N)`; where `keep` is
+    /// false c counts as zero.
     WarpgroupDot(Precision),
     /// Folds each operand along an axis. `(N tensors) -> (N tensors or scalars)`; its region has
     /// `2 N` scalar parameters (left, then right) and yields N.

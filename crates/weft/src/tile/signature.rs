@@ -292,11 +292,12 @@ fn combined(kind: &OpKind, operands: &[&Type], results: &[&Type]) -> Rule {
              factors, or as many matrices of each, and gives M x N",
         ),
         OpKind::WarpgroupDot(_) => (
-            matches!((operands, results), ([a, b, c], [r])
+            matches!((operands, results), ([a, b, c, keep @ ..], [r])
                 if c == r && c.shape.len() == 2 && b.memory().is_some() && is_product(a, b, c)
-                    && local::is_readable(a) && local::is_readable(b)),
+                    && local::is_readable(a) && local::is_readable(b)
+                    && keep.len() <= 1 && keep.iter().all(|keep| **keep == Type::scalar(DType::I1))),
             "takes M x K in memory or as a tensor, K x N in memory, and M x N, as `dot` does, and \
-             gives M x N",
+             whether M x N counts, an i1; it gives M x N",
         ),
         OpKind::Reduce { axis, .. } => {
             (is_reduced(operands, results, *axis), "takes tensors of one shape and drops its axis")

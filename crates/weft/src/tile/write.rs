@@ -185,3 +185,30 @@ impl Kernel {
         values.iter().map(copy).collect()
     }
 }
+
+/// What stands in front of an operation and behind it.
+#[derive(Clone, Default)]
+pub(crate) struct Around {
+    pub(crate) before: Vec<OpId>,
+    pub(crate) after: Vec<OpId>,
+}
+
+impl Kernel {
+    /// Puts what stands around operations there.
+    pub(crate) fn put_around(&mut self, around: &IdMap<OpId, Around>) {
+        let body = core::mem::take(&mut self.body);
+        self.body = self.with_around(body, around);
+    }
+
+    fn with_around(&mut self, region: Region, around: &IdMap<OpId, Around>) -> Region {
+        let mut ops = Vec::with_capacity(region.ops.len());
+        for id in region.ops {
+            let regions = core::mem::take(&mut self.ops[id].regions);
+            let regions = regions.into_iter().map(|inner| self.with_around(inner, around));
+            self.ops[id].regions = regions.collect();
+            let Around { before, after } = &around[id];
+            ops.extend(before.iter().chain([&id]).chain(after));
+        }
+        Region { ops, ..region }
+    }
+}

@@ -274,6 +274,8 @@ impl<'a> Parser<'a> {
                 self.expect_arrow()?;
                 let result = self.ty()?;
                 operands = vec![first, second, result.clone()];
+                // Whether the third counts.
+                operands.resize(operation.operands.len().max(3), Type::scalar(DType::I1));
                 results = vec![result];
             }
             Types::Operands | Types::Each | Types::Function | Types::Indexed => {

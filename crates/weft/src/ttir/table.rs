@@ -146,7 +146,7 @@ static COMMON: &[(&str, Types, Count, Domain, Make)] = &[
     ("tt.load",             Types::Load,     (1, 3),   Domain::Any,    With(load)),
     ("tt.store",            Types::Store,    (2, 3),   Domain::Any,    With(store)),
     ("tt.dot",              Types::Product,  (3, 3),   Domain::Any,    With(dot)),
-    ("ttng.warp_group_dot", Types::Product,  (3, 3),   Domain::Any,    With(warpgroup_dot)),
+    ("ttng.warp_group_dot", Types::Product,  (3, 4),   Domain::Any,    With(warpgroup_dot)),
     ("ttng.warp_group_dot_wait", Types::Each, (1, 255), Domain::Any,   Fixed(Action::Ordered)),
     ("ttng.fence_async_shared", Types::Each, (0, 0),   Domain::Any,    Fixed(Action::Ordered)),
     ("ttg.fp4_to_fp",       Types::Convert,  (1, 1),   Domain::Any,    With(fp4)),

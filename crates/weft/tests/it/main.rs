@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may end where it is surprised")]
 
 mod accuracy;
+mod anew;
 mod assembly;
 mod atomics;
 mod barriers;

@@ -561,7 +561,10 @@ impl Encoder<'_> {
             }
             None => self.plain(a)?,
         };
-        let operands = vec![left, self.plain(b)?, self.get(c, home)?];
+        let mut operands = vec![left, self.plain(b)?, self.get(c, home)?];
+        for &keep in &op.operands[3..] {
+            operands.push(self.plain(keep)?);
+        }
         let results = self.folded(op, home);
         self.push(op, op.kind.clone(), operands, results);
         self.settle(op, home)

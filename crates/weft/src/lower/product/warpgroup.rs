@@ -83,20 +83,19 @@ struct Tiles<'a> {
 }
 
 impl Tiles<'_> {
-    /// The sums plus the products, as the instruction's words; they are under way.
+    /// The sums, if they are to be kept, plus the products, as the instruction's words; they are under way.
     fn multiplied(
         &self,
         build: &mut lane::Builder,
         left: &Left,
         right: &InMemory,
         start: &[lane::Value],
-        from_zero: bool,
+        keep: Option<lane::Value>,
     ) -> Vec<lane::Value> {
         let [height, width] = self.product.instruction.shape(Part::Sum);
         let [down, _] = self.product.split;
         let packed = self.packed(build, start);
         let tile = self.operation.accumulators().count();
-        let never = build.constant(DType::I1, 0);
         build.warpgroup_fence();
         let mut sums = Vec::with_capacity(packed.len());
         for (index, words) in packed.chunks(tile).enumerate() {
@@ -115,7 +114,7 @@ impl Tiles<'_> {
                     }
                 };
                 let b = right.descriptor(build, column * width, term);
-                let keep = (from_zero && step == 0).then_some(never);
+                let keep = keep.filter(|_| step == 0);
                 words = build.warpgroup_multiply(self.operation, &a, b, keep, &words).to_vec();
             }
             sums.extend(words);
@@ -175,8 +174,12 @@ impl Lowerer<'_> {
             Some(layout) => Left::Registers(self.words(a, layout)?),
         };
         let tiles = self.tiles(product, [a, c], &left, &right);
-        let from_zero = self.is_zero(c);
-        let sums = tiles.multiplied(&mut self.build, &left, &right, &start, from_zero);
+        let keep = if self.is_zero(c) {
+            Some(self.build.constant(DType::I1, 0))
+        } else {
+            op.operands.get(3).map(|&keep| self.scalar(keep))
+        };
+        let sums = tiles.multiplied(&mut self.build, &left, &right, &start, keep);
         if may_fly(self.assignment, id, result) {
             for sum in self.flights.iter_mut().filter(|sum| **sum == Some(c)) {
                 *sum = None;

@@ -163,6 +163,11 @@ impl<'k> Instance<'k> {
                 self.define_all(world.kernel, &op.results, value.into_iter().collect())?;
             }
             OpKind::WarpgroupDot(_) => {
+                let mut operands = operands;
+                if operands.get(3).is_some_and(|keep| keep.get(0) & 1 == 0) {
+                    operands[2] = Bounded::exact(Elements::Same(0));
+                }
+                operands.truncate(3);
                 let site = Site { id, op, instance: self.id };
                 let product = self.local.product(site, &operands, world)?;
                 self.define_all(world.kernel, &op.results, vec![product])?;

@@ -21,7 +21,8 @@ pub(super) fn evaluate(
     count: usize,
     freedom: Freedom,
 ) -> Result<Bounded, String> {
-    let types: Vec<&Type> = op.operands.iter().map(|&value| world.kernel.ty(value)).collect();
+    let given = op.operands.iter().zip(operands);
+    let types: Vec<&Type> = given.map(|(&value, _)| world.kernel.ty(value)).collect();
     let result = op.results.first().map(|&value| world.kernel.ty(value));
     let result = result.ok_or("an operation without a result")?;
     let parts: Vec<&Elements> = operands.iter().map(|operand| &operand.bits).collect();
