@@ -90,7 +90,11 @@ impl<'a> Forms<'a> {
         let ahead = if stages == 1 {
             None
         } else {
-            let ahead = pipeline::run(&placed.kernel, &placed.facts, machine, *warps, stages);
+            let indices = pipeline::indices(&placed.kernel, &placed.facts, machine, *warps);
+            let indices = indices.map(|kernel| Form::of(Cow::Owned(kernel), self.options));
+            let indices = indices.transpose()?;
+            let Form { kernel, facts } = indices.as_ref().unwrap_or(&placed);
+            let ahead = pipeline::run(kernel, facts, machine, *warps, stages);
             let (ahead, futile) = match factors {
                 Factors::Mapped { .. } => {
                     let ahead = ahead.as_ref().unwrap_or(&placed.kernel);

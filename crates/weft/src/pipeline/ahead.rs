@@ -600,6 +600,13 @@ impl<'a> Prefetcher<'a> {
             let copy = self.kernel.copy_of(id, &mut copies);
             // There may be no such round, and whoever reads the text finds the operation elsewhere.
             self.unspell(copy);
+            if let OpKind::Load(_) = self.kernel.ops[copy].kind {
+                let operands = self.kernel.ops[copy].operands.clone();
+                let mask = self.mask(&operands, round.exists);
+                let others = operands.get(2).copied();
+                self.kernel.ops[copy].operands =
+                    [operands[0], mask].into_iter().chain(others).collect();
+            }
             self.list.push(copy);
         }
         let made = stream.slice.iter().flat_map(|&id| &self.kernel.ops[id].results);

@@ -146,8 +146,17 @@ pub(super) fn is_of_warpgroups(op: &Op) -> bool {
     matches!(op.kind, OpKind::WarpgroupDot(_))
 }
 
+/// A load of an index, and what leads to it.
+pub(super) struct Index {
+    pub(super) load: OpId,
+    /// What computes its address and mask, in order.
+    pub(super) slice: Vec<OpId>,
+    /// The carried values that these need, by number.
+    pub(super) carried: Vec<usize>,
+}
+
 /// The body of a loop.
-struct Body<'a> {
+pub(super) struct Body<'a> {
     kernel: &'a Kernel,
     facts: &'a AxisFacts,
     origins: &'a Origins<'a>,
@@ -161,6 +170,8 @@ struct Body<'a> {
     definitions: IdMap<Value, Option<OpId>>,
     /// What is defined inside, directly or not.
     inside: IdMap<Value, bool>,
+    /// What anything but the end of a round takes.
+    taken: IdMap<Value, bool>,
     /// The arguments that the loop may write to; none where it may be any.
     written: Option<BTreeSet<Value>>,
 }
@@ -172,11 +183,13 @@ struct Needs {
     carried: BTreeSet<usize>,
     /// Whether it needs any of what the loop carries, or its counter.
     varies: bool,
+    /// The indices that it needs, which are loaded in the same round, where they are looked for.
+    indices: Option<BTreeSet<OpId>>,
 }
 
 impl<'a> Body<'a> {
     /// Nothing where loads may not move at all.
-    fn of(
+    pub(super) fn of(
         kernel: &'a Kernel,
         facts: &'a AxisFacts,
         origins: &'a Origins<'a>,
@@ -195,8 +208,12 @@ impl<'a> Body<'a> {
         let mut written = Some(BTreeSet::new());
         let mut ordering = Vec::new();
         let mut looked_at: IdMap<Value, bool> = IdMap::default();
+        let mut taken: IdMap<Value, bool> = IdMap::default();
         kernel.walk(region, &mut |id, op| {
-            op.operands.iter().for_each(|&operand| looked_at.set(operand, true));
+            for &operand in &op.operands {
+                looked_at.set(operand, true);
+                taken.set(operand, taken[operand] || id != last);
+            }
             let entering = op.regions.iter().flat_map(|region| &region.params);
             for &value in op.results.iter().chain(entering) {
                 inside.set(value, true);
@@ -223,6 +240,7 @@ impl<'a> Body<'a> {
             yields,
             definitions,
             inside,
+            taken,
             written,
         };
         // That another block came first only the result of an atomic tells: whoever does not look at it takes nothing
@@ -249,12 +267,42 @@ impl<'a> Body<'a> {
         self.ops.iter().copied().filter(alone).collect()
     }
 
+    /// The loads of indices without which tiles that feed products would run ahead: so few numbers that registers hold
+    /// those of the next round.
+    pub(super) fn indices(&self, machine: &Machine, threads: u64) -> Vec<Index> {
+        if !has_copies(machine) {
+            return Vec::new();
+        }
+        let (fed, summed) = (self.feeds_products(), self.summed_axes());
+        let mut found = BTreeSet::new();
+        for &id in self.ops {
+            let load = &self.kernel.ops[id];
+            if !fed.contains(&id) || !self.may_be_copied(load, summed[id]) {
+                continue;
+            }
+            let mut needs = Needs { indices: Some(BTreeSet::new()), ..Needs::default() };
+            if self.need(&load.operands, &mut needs) {
+                found.extend(needs.indices.into_iter().flatten());
+            }
+        }
+        let few = |id: &OpId| self.kernel.ty(self.kernel.ops[*id].results[0]).elements() <= threads;
+        if !found.iter().all(few) {
+            return Vec::new();
+        }
+        let index = |load: OpId| {
+            let Stream { slice, carried, .. } = self.stream(0, vec![load], Vec::new());
+            Index { load, slice, carried }
+        };
+        found.into_iter().map(index).collect()
+    }
+
     /// The other loads that may run ahead: what they give, such as the gate of a state, are so few numbers that
     /// registers hold those of the next round, and no round waits for memory in the middle.
     fn held(&self, loads: &[OpId], factors: &[OpId], threads: u64) -> Vec<OpId> {
         let fits = |id: &OpId| {
             let load = &self.kernel.ops[*id];
             !loads.contains(id)
+                && !self.is_for_next(load)
                 && self.may_move(load)
                 && (factors.contains(id) || self.kernel.ty(load.results[0]).elements() <= threads)
                 && self.need(&load.operands, &mut Needs::default())
@@ -481,6 +529,11 @@ impl<'a> Body<'a> {
         loads
     }
 
+    /// Whether what an operation gives is for the next round alone.
+    fn is_for_next(&self, op: &Op) -> bool {
+        op.results.iter().all(|&result| !self.taken[result])
+    }
+
     /// Whether a load may move: nothing in the loop writes to what it reads.
     fn may_move(&self, op: &Op) -> bool {
         let OpKind::Load(options) = op.kind else { return false };
@@ -514,7 +567,8 @@ impl<'a> Body<'a> {
         ty.is_tensor() && dtype != DType::I1 && is_wide
     }
 
-    /// Adds what some values need; false where that cannot be computed ahead.
+    /// Adds what some values need; false where that cannot be computed ahead. Of loads that may be those which are for
+    /// the next round alone.
     fn need(&self, values: &[Value], needs: &mut Needs) -> bool {
         let mut left = values.to_vec();
         while let Some(value) = left.pop() {
@@ -532,8 +586,13 @@ impl<'a> Body<'a> {
                 continue;
             };
             let op = &self.kernel.ops[id];
-            if !self.may_be_copied_ahead(op) {
-                return false;
+            if !self.may_be_copied_ahead(op) && !(self.is_for_next(op) && self.may_move(op)) {
+                let Some(indices) = &mut needs.indices else { return false };
+                if !self.may_move(op) || !self.need(&op.operands, &mut Needs::default()) {
+                    return false;
+                }
+                indices.insert(id);
+                continue;
             }
             if needs.ops.insert(id) {
                 left.extend(&op.operands);

@@ -32,6 +32,9 @@
 //! numbers, go to registers one round ahead; so do, on machines that do not copy what a product needs past the registers,
 //! the loads of its factors.
 //!
+//! Where a tile's address hangs on a load of the same loop, as of a page's number, that is loaded a round earlier
+//! ([`indices`]).
+//!
 //! So do all loads of a loop without products whose rounds wait for other threads, or go on from what the one before made
 //! of loads and store it, if registers have room. They pass what the loop stores through other arguments. Should these
 //! lead to the same memory, a round loads again in its place: it compares two pointers where a load and a store begin at
@@ -44,6 +47,7 @@ mod blocks;
 mod direct;
 mod find;
 mod grids;
+mod indices;
 mod reach;
 
 use crate::axis::AxisFacts;
@@ -56,6 +60,7 @@ use crate::tile::{
     Around, Element, Encoding, Kernel, Op, OpId, OpKind, Region, SharedMemory, Type, Value,
 };
 use find::Loop;
+pub use indices::run as indices;
 use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
 use weft_layout::machine::{Isa, Machine};

@@ -25,6 +25,7 @@ mod natural;
 mod offsets;
 mod order;
 mod packed;
+mod paged;
 mod pinned;
 mod pipelines;
 mod preshuffle;
