@@ -96,7 +96,7 @@ fn relieved(compiled: &CompiledKernel, relief: Relief) -> RelievedAnswer {
         }
         Relief::Alone { before, now, .. } => format!(
             "the block would then be alone on its multiprocessor, a warp on each scheduler, and a round of its loops \
-             would take {} cycles, where it takes {}",
+             would take {}, where it takes {}",
             cycles(before),
             cycles(now),
         ),

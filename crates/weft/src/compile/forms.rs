@@ -95,6 +95,7 @@ impl<'a> Forms<'a> {
             let indices = indices.transpose()?;
             let Form { kernel, facts } = indices.as_ref().unwrap_or(&placed);
             let ahead = pipeline::run(kernel, facts, machine, *warps, stages);
+            let ahead = ahead.or_else(|| indices.map(|form| form.kernel.into_owned()));
             let (ahead, futile) = match factors {
                 Factors::Mapped { .. } => {
                     let ahead = ahead.as_ref().unwrap_or(&placed.kernel);

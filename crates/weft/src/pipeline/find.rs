@@ -267,17 +267,17 @@ impl<'a> Body<'a> {
         self.ops.iter().copied().filter(alone).collect()
     }
 
-    /// The loads of indices without which tiles that feed products would run ahead: so few numbers that registers hold
-    /// those of the next round.
+    /// The loads of indices that tiles which feed products wait for: so few numbers that registers hold those of the next
+    /// round. Nothing on GPUs on which it was not measured.
     pub(super) fn indices(&self, machine: &Machine, threads: u64) -> Vec<Index> {
-        if !has_copies(machine) {
+        if !is_nvidia(machine) {
             return Vec::new();
         }
-        let (fed, summed) = (self.feeds_products(), self.summed_axes());
+        let fed = self.feeds_products();
         let mut found = BTreeSet::new();
         for &id in self.ops {
             let load = &self.kernel.ops[id];
-            if !fed.contains(&id) || !self.may_be_copied(load, summed[id]) {
+            if !fed.contains(&id) || !self.may_move(load) {
                 continue;
             }
             let mut needs = Needs { indices: Some(BTreeSet::new()), ..Needs::default() };
@@ -586,7 +586,9 @@ impl<'a> Body<'a> {
                 continue;
             };
             let op = &self.kernel.ops[id];
-            if !self.may_be_copied_ahead(op) && !(self.is_for_next(op) && self.may_move(op)) {
+            let may_be_copied =
+                self.may_be_copied_ahead(op) || self.is_for_next(op) && self.may_move(op);
+            if !may_be_copied {
                 let Some(indices) = &mut needs.indices else { return false };
                 if !self.may_move(op) || !self.need(&op.operands, &mut Needs::default()) {
                     return false;

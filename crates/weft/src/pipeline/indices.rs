@@ -12,7 +12,8 @@
 //!                                                   yield next
 //! ```
 //!
-//! What computes the addresses of a round ahead then loads, too: the index of the round after that one.
+//! What computes the addresses of a round ahead then loads, too: the index of the round after that one. A tile that is no
+//! copy, such as one whose neighbours nobody knows of, at least does not wait for its index.
 
 use super::find::{Body, Index};
 use super::replace;
@@ -22,8 +23,7 @@ use crate::scalar::{Binary, Compare};
 use crate::tile::{Around, Copies, Kernel, OpId, OpKind, Origins, Rewrite, Value, WriteOps};
 use weft_layout::machine::Machine;
 
-/// The kernel with indices of tiles that feed products loaded a round ahead; nothing where that lets no more tiles run
-/// ahead.
+/// The kernel with indices of tiles that feed products loaded a round ahead; nothing where there are none.
 pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, warps: u32) -> Option<Kernel> {
     if kernel.is_encoded() {
         return None;

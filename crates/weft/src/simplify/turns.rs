@@ -74,25 +74,13 @@ pub fn works_on_sums(program: &Program) -> bool {
     works
 }
 
-/// Whether there is arithmetic in a round with the sums of its products. An arm of a branch that waits for them by itself
-/// is for rounds that are apart, as the last one of a tile.
+/// Whether there is arithmetic in a round with the sums of its products.
 fn looks_at_sums(program: &Program, body: &Region) -> bool {
-    let mut in_arms: FxHashSet<Inst> = FxHashSet::default();
-    program.walk(body, &mut |_, inst| {
-        if inst.op == Op::If {
-            for arm in &inst.regions {
-                program.walk(arm, &mut |id, _| {
-                    in_arms.insert(id);
-                });
-            }
-        }
-    });
     let mut sums: FxHashSet<Value> = FxHashSet::default();
     let mut looks = false;
-    program.walk(body, &mut |id, inst| {
+    program.walk(body, &mut |_, inst| {
         let effects = inst.op.effects();
         match effects.tokens {
-            Tokens::Products(Step::Awaits { .. }) if in_arms.contains(&id) => {}
             Tokens::Products(Step::Awaits { .. }) => sums.extend(&inst.results),
             Tokens::Products(_) => {}
             _ if effects.control == Control::Ends => {}
