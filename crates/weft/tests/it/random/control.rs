@@ -5,6 +5,26 @@ use weft::dtype::DType;
 use weft::scalar::{Binary, Compare};
 use weft::tile::{OpKind, Precision, Type, Value};
 
+/// The highest number of a page, of which all bits are ones.
+const PAGES: u64 = 7;
+
+/// How a loop comes by a factor of its products.
+struct Walk {
+    pointers: Value,
+    steps: Value,
+    /// Which of its numbers are loaded, and zeros for the others.
+    mask: Option<(Value, Value)>,
+    table: Option<Table>,
+}
+
+/// Numbers of pages, of which each round takes one, or one for each index along an axis.
+struct Table {
+    numbers: Value,
+    axis: Option<u8>,
+    /// The numbers of a page.
+    page: u64,
+}
+
 impl Build<'_> {
     /// Values to carry.
     pub(super) fn carried(&mut self) -> Vec<Value> {
@@ -60,7 +80,7 @@ impl Build<'_> {
     }
 
     /// A loop that sums products of what it loads, so that loads run ahead; whole numbers, whose sums
-    /// no order rounds.
+    /// no order rounds. A table may say where a factor lies, and a sum may begin anew.
     pub(super) fn product_loop(&mut self, most: u64) {
         let most = most.min(1024);
         let [m, n, k]: [u64; 3] = [(); 3].map(|()| 1 << self.dice.below(7));
@@ -80,7 +100,9 @@ impl Build<'_> {
         let bounds = [0, rounds, 1].map(|bits| self.number(&Type::scalar(DType::I32), bits));
         let walks = [[m, k], [k, n]].map(|shape| {
             let stride = self.dice.pick(&[0, 1, 16, 64]);
-            let make = |b: &mut Self, size| b.whole_input(from, size + rounds * stride);
+            let table = self.table(&shape, rounds);
+            let reach = table.as_ref().map_or(0, |table| PAGES * table.page);
+            let make = |b: &mut Self, size| b.whole_input(from, size + rounds * stride + reach);
             let pointers = self.pointers(&shape, false, false, make);
             let steps = self.number(&tensor(DType::I32, &shape), stride);
             // Some of them only, sometimes; zeros elsewhere.
@@ -88,18 +110,22 @@ impl Build<'_> {
                 .dice
                 .chance(1, 4)
                 .then(|| (self.truth(&shape), self.constant(&tensor(from, &shape), 0)));
-            (pointers, steps, mask)
+            Walk { pointers, steps, mask, table }
         });
         let sum = tensor(to, &[m, n]);
         let zero = self.constant(&sum, 0);
-        let carried = [walks[0].0, walks[1].0, zero];
+        let carried = [walks[0].pointers, walks[1].pointers, zero];
         let types = self.types(&carried);
         let params = [&[Type::scalar(DType::I32)], &types[..]].concat();
         let (_, precision) = self.dice.pick(&Precision::TABLE);
         let region = self.region(&params, OpKind::Yield, |b, params| {
             let mut factors = Vec::new();
-            for (&pointers, &(_, _, mask)) in params[1..3].iter().zip(&walks) {
-                let others = mask.map_or(vec![], |(mask, zeros)| vec![mask, zeros]);
+            for (&pointers, walk) in params[1..3].iter().zip(&walks) {
+                let others = walk.mask.map_or(vec![], |(mask, zeros)| vec![mask, zeros]);
+                let pointers = match &walk.table {
+                    Some(table) => b.paged(pointers, table, params[0]),
+                    None => pointers,
+                };
                 factors.push(b.load(&[&[pointers], &others[..]].concat()));
             }
             if b.dice.chance(1, 4) {
@@ -110,13 +136,81 @@ impl Build<'_> {
             let operands = [factors[0], factors[1], params[3]];
             let sum = b.op(OpKind::Dot(precision), &operands, &sum_type);
             let next = params[1..3].iter().zip(&walks);
-            let next: Vec<Value> =
-                next.map(|(&pointers, &(_, steps, _))| b.at(pointers, steps)).collect();
-            [&next[..], &[sum]].concat()
+            let mut next: Vec<Value> =
+                next.map(|(&pointers, walk)| b.at(pointers, walk.steps)).collect();
+            next.push(if b.dice.chance(1, 3) { b.anew(sum, zero, params[0], most) } else { sum });
+            next
         });
         let operands = [&bounds[..], &carried].concat();
         let results = self.owner(OpKind::For, &operands, &types, vec![region]);
         self.pool.push(results[2]);
+    }
+
+    /// Where tiles of this shape may lie: sometimes a table of so many rounds tells.
+    fn table(&mut self, shape: &[u64; 2], rounds: u64) -> Option<Table> {
+        if self.dice.chance(2, 3) {
+            return None;
+        }
+        let axis = self.dice.pick(&[None, Some(0), Some(1)]);
+        // It ends with the last round.
+        let more = axis.map_or(0, |axis: u8| shape[usize::from(axis)] - 1);
+        let numbers = self.input(DType::I32, (rounds + more).max(1));
+        Some(Table { numbers, axis, page: self.dice.pick(&[1, 16, 64]) })
+    }
+
+    /// Pointers moved to the pages of a round.
+    fn paged(&mut self, pointers: Value, table: &Table, round: Value) -> Value {
+        let shape = self.ty(pointers).shape;
+        let place = match table.axis {
+            None => round,
+            Some(axis) => {
+                let extent = shape[usize::from(axis)];
+                let (range, round) = (self.range(0, extent), self.splat(round, &[extent]));
+                self.binary(Binary::Add, range, round)
+            }
+        };
+        let mut operands = vec![self.at(table.numbers, place)];
+        let ty = self.ty(place);
+        if self.dice.chance(1, 4) {
+            operands.extend([self.truth(&ty.shape), self.constant(&ty, 3)]);
+        }
+        let page = self.load(&operands);
+        let (pages, size) = (self.number(&ty, PAGES), self.number(&ty, table.page));
+        let page = self.binary(Binary::And, page, pages);
+        let offset = self.binary(Binary::Mul, page, size);
+        let offset = match table.axis {
+            None => self.splat(offset, &shape),
+            Some(axis) => {
+                let offset = self.expand(offset, 1 - axis);
+                self.broadcast(offset, &shape)
+            }
+        };
+        self.at(pointers, offset)
+    }
+
+    /// A sum, or nothing in some rounds, chosen by a selection or a branch that may look at the sum.
+    fn anew(&mut self, sum: Value, zero: Value, round: Value, most: u64) -> Value {
+        let ty = self.ty(sum);
+        let last = self.dice.below(4) as u64;
+        let last = self.number(&Type::scalar(DType::I32), last);
+        let compare = self.dice.pick(&[Compare::Eq, Compare::Ne, Compare::Slt]);
+        let truth = Type::scalar(DType::I1);
+        let done = self.op(OpKind::Compare(compare), &[round, last], &truth);
+        let begins_first = self.dice.chance(1, 2);
+        let ends = if begins_first { [zero, sum] } else { [sum, zero] };
+        if self.dice.chance(1, 3) {
+            return self.op(OpKind::Select, &[done, ends[0], ends[1]], &ty);
+        }
+        let arms = ends.map(|end| {
+            self.region(&[], OpKind::Yield, |b, _| {
+                b.pool.push(sum);
+                for _ in 0..b.dice.below(3) {
+                    b.act(most);
+                }
+                vec![end]
+            })
+        });
+        self.owner(OpKind::If, &[done], &[ty], arms.into())[0]
     }
 
     pub(super) fn if_else(&mut self, most: u64) {
