@@ -22,9 +22,9 @@
 //! A product of warpgroups reads its factors until it is waited for. It is waited for where its sum is used
 //! by anything but the next product that adds to it, where memory that it reads is written again or given up,
 //! and before loops, except that a loop may carry the products of one round into the next
-//! ([`tile::in_flight`](crate::tile::in_flight)). A branch may be passed meanwhile: what it is that looks at
-//! the sum waits, and behind the branch the sum is what either of its arms leaves. Products end in the order in which they began, so a wait
-//! says how many of the latest may go on.
+//! ([`tile::in_flight`](crate::tile::in_flight)). A branch may be passed meanwhile: an arm that looks at the sum
+//! waits for it, and behind the branch the sum is what either arm leaves. Products end in the order in which
+//! they began, so a wait says how many of the latest may go on.
 //!
 //! Barriers of movements are not counted on; where they do the same, a later pass removes one of the two.
 

@@ -602,10 +602,7 @@ impl<'a> Prefetcher<'a> {
             self.unspell(copy);
             if let OpKind::Load(_) = self.kernel.ops[copy].kind {
                 let operands = self.kernel.ops[copy].operands.clone();
-                let mask = self.mask(&operands, round.exists);
-                let others = operands.get(2).copied();
-                self.kernel.ops[copy].operands =
-                    [operands[0], mask].into_iter().chain(others).collect();
+                self.kernel.ops[copy].operands = self.if_there(&operands, round.exists);
             }
             self.list.push(copy);
         }
@@ -649,9 +646,7 @@ impl<'a> Prefetcher<'a> {
         self.place = load;
         let Op { kind, operands, results, .. } = self.kernel.ops[load].clone();
         let operands: Vec<Value> = operands.into_iter().map(|value| at(known, value)).collect();
-        let mask = self.mask(&operands, exists);
-        let others = operands.get(2).copied();
-        let operands: Vec<Value> = [operands[0], mask].into_iter().chain(others).collect();
+        let operands = self.if_there(&operands, exists);
         let held = self.like(results[0]);
         self.op(kind, &operands, &[held]);
         self.loaded.extend(self.list.last());
@@ -725,6 +720,12 @@ impl<'a> Prefetcher<'a> {
     fn same(&mut self, x: Value, y: Value) -> Value {
         let [x, y] = [x, y].map(|pointer| self.widened(pointer));
         self.truth(OpKind::Compare(Compare::Eq), &[x, y])
+    }
+
+    /// The operands of a load with these, if the round exists.
+    fn if_there(&mut self, operands: &[Value], exists: Value) -> Vec<Value> {
+        let mask = self.mask(operands, exists);
+        [operands[0], mask].into_iter().chain(operands.get(2).copied()).collect()
     }
 
     /// The mask of an access with these operands, if the round exists.

@@ -480,6 +480,7 @@ impl<'a> Body<'a> {
         for &id in self.ops.iter().rev() {
             let op = &self.kernel.ops[id];
             let needed: &[Value] = match &op.kind {
+                OpKind::WarpgroupDot(_) => &op.operands[..2],
                 // All but what is added to.
                 kind if kind.is_product() => &op.operands[..op.operands.len().saturating_sub(1)],
                 // A factor that is put into memory.

@@ -218,7 +218,7 @@ fn doublings(from: u64, end: u64) -> impl Iterator<Item = u64> {
 /// The price of the instructions: the matrix units' time, or that of shared memory where it takes longer to bring the
 /// factors, and to be filled with those of another round meanwhile (128 bytes a cycle). Of ways that take equally long
 /// the one that reads less is cheaper. (Products of f8 in blocks of 256 by 128 by 128 by two warpgroups, which read 128
-/// KiB in a round if they share the rows and 96 if they share neither: 0.92 of the speed.)
+/// KiB in a round if they share the rows and 96 if they share the columns: 0.90 of the speed.)
 fn priced(product: Warpgroup, sizes: &Sizes) -> Candidate {
     /// A cycle, in the hundredths that prices count.
     const CYCLE: u64 = 100;
