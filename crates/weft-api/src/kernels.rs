@@ -370,6 +370,14 @@ impl CompiledKernel {
         occupancy::blocks_of(&self.machine, self.program(), registers)
     }
 
+    /// Whether more blocks run on a multiprocessor where each thread has `found` registers than where it has `before`,
+    /// and no less of what they load is under way at once.
+    pub fn has_more(&self, found: u32, before: u32) -> bool {
+        let blocks = |registers| self.blocks(registers);
+        let loads = |registers| occupancy::under_way(&self.machine, self.program(), registers);
+        blocks(found) > blocks(before) && loads(found) >= loads(before)
+    }
+
     /// For how many blocks on a multiprocessor a kernel had better be assembled again whose threads were
     /// given so many registers and so many bytes of a stack; `None` where that will do.
     pub fn second_assembly(&self, registers: u32, stack_bytes: u32) -> Option<u32> {

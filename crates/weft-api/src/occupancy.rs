@@ -2,6 +2,7 @@
 
 use crate::answer::OccupancyAnswer;
 use weft::lane::{Op, Program, WarpgroupOp};
+use weft::simplify::order;
 use weft_layout::Machine;
 
 /// In how many registers of a thread a multiprocessor is shared out: NVIDIA's give a warp 256 at a time
@@ -44,6 +45,11 @@ pub(crate) fn blocks_of(machine: &Machine, program: &Program, registers: u32) ->
     let taken = registers.next_multiple_of(REGISTER_STEP).max(REGISTER_STEP);
     let blocks = (machine.registers / (program.threads().max(1) * taken)).max(1);
     blocks.min(occupancy(machine, program).blocks)
+}
+
+/// How much of what threads load is under way at once on a multiprocessor, where each thread has so many registers.
+pub(crate) fn under_way(machine: &Machine, program: &Program, registers: u32) -> u32 {
+    blocks_of(machine, program, registers) * order::loaded_at_once(program, registers)
 }
 
 /// Whether more blocks would help where the threads of a program have so many registers and so many bytes of a

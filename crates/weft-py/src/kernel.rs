@@ -177,6 +177,12 @@ impl Kernel {
         self.0.blocks(registers)
     }
 
+    /// Whether more blocks run where each thread has `found` registers than where it has `before`, and no less of
+    /// what they load is under way at once.
+    fn has_more(&self, found: u32, before: u32) -> bool {
+        self.0.has_more(found, before)
+    }
+
     /// For how many blocks on a multiprocessor the PTX had better be assembled again.
     fn second_assembly(&self, registers: u32, stack_bytes: u32) -> Option<u32> {
         self.0.second_assembly(registers, stack_bytes)

@@ -26,7 +26,7 @@ pub(crate) fn run(kernel: &mut Kernel) {
     let definitions = kernel.definitions();
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             let carried = 0..op.results.len();
             found.extend(carried.filter_map(|index| Sum::of(kernel, &definitions, id, index)));
         }

@@ -54,7 +54,7 @@ fn second_round(
     let (mut is_plain, mut any) = (true, false);
     for region in &op.regions {
         kernel.walk(region, &mut |_, op| match op.kind {
-            OpKind::For | OpKind::While => is_plain = false,
+            OpKind::For(_) | OpKind::While => is_plain = false,
             ref kind if kind.is_product() => is_plain = false,
             OpKind::If => any |= differs(op.operands[0]) == Some(true),
             _ => {}

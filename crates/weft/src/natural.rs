@@ -82,7 +82,7 @@ fn width(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> u64 {
 pub fn run(kernel: &Kernel, facts: &AxisFacts) -> Option<Natural> {
     let mut loops = IdMap::<Value, Option<(OpId, usize)>>::default();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             for (index, &param) in op.regions[0].params.iter().enumerate().skip(1) {
                 loops.set(param, Some((id, index - 1)));
             }

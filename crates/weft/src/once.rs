@@ -43,11 +43,11 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts) -> Option<Kernel> {
     let mut in_loops = IdMap::<OpId, bool>::default();
     kernel.walk(&kernel.body, &mut |id, op| {
         let runs = match op.kind {
-            OpKind::For | OpKind::While => {
+            OpKind::For(_) | OpKind::While => {
                 for region in &op.regions {
                     kernel.walk(region, &mut |inner, _| in_loops.set(inner, true));
                 }
-                if op.kind == OpKind::For { rounds(facts, &op.operands) } else { None }
+                if matches!(op.kind, OpKind::For(_)) { rounds(facts, &op.operands) } else { None }
             }
             OpKind::If => match facts.get(op.operands[0]).constant {
                 Some(condition) => Some(Runs::Once(usize::from(condition == 0))),

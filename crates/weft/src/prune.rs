@@ -30,7 +30,7 @@ impl<'a> Needed<'a> {
             left: Vec::new(),
         };
         kernel.walk(&kernel.body, &mut |id, op| match op.kind {
-            OpKind::For => {
+            OpKind::For(_) => {
                 for (index, &param) in op.regions[0].params[1..].iter().enumerate() {
                     needed.carried.set(param, Some((id, index)));
                 }
@@ -43,7 +43,7 @@ impl<'a> Needed<'a> {
         });
         // The hand-overs of all other regions stay.
         kernel.walk(&kernel.body, &mut |_, op| {
-            if op.kind != OpKind::For {
+            if !matches!(op.kind, OpKind::For(_)) {
                 for region in &op.regions {
                     needed.left.extend(kernel.handed_over(region));
                 }
@@ -64,7 +64,7 @@ impl<'a> Needed<'a> {
         }
         let Some(id) = self.definitions[value] else { return };
         let op = &kernel.ops[id];
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             let index = op.results.iter().position(|&result| result == value);
             return index.into_iter().for_each(|index| self.round(id, index));
         }
@@ -87,7 +87,7 @@ fn swept(kernel: &mut Kernel, region: Region, needed: &IdMap<Value, bool>) -> Re
         if op.kind.effects().is_pure() && op.results.iter().all(|&result| !needed[result]) {
             continue;
         }
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             without_idle(kernel, id, needed);
         }
         let regions = core::mem::take(&mut kernel.ops[id].regions);

@@ -48,7 +48,9 @@ pub(crate) fn run(
 
 /// The bounds and the step of a loop over constants, of which the upper bound may be unknown, with a step forward.
 pub(crate) fn bounds(facts: &AxisFacts, op: &Op) -> Option<(i64, Option<i64>, i64)> {
-    let (OpKind::For, &[low, high, step, ..]) = (&op.kind, &op.operands[..]) else { return None };
+    let (OpKind::For(_), &[low, high, step, ..]) = (&op.kind, &op.operands[..]) else {
+        return None;
+    };
     let constant = |value: Value| {
         let range = facts.get(value).range;
         (range.low == range.high).then_some(range.low)

@@ -91,7 +91,7 @@ fn end_of_whole_rounds(kernel: &Kernel, facts: &AxisFacts, op: &Op) -> Option<Pl
     let (mut is_plain, mut is_masked) = (true, false);
     for region in &op.regions {
         kernel.walk(region, &mut |_, op| match op.kind {
-            OpKind::For | OpKind::While | OpKind::If => is_plain = false,
+            OpKind::For(_) | OpKind::While | OpKind::If => is_plain = false,
             ref kind if kind.is_product() => is_plain = false,
             _ => is_masked |= mask(op).is_some(),
         });

@@ -88,7 +88,7 @@ impl Classes {
     pub(super) fn of(kernel: &Kernel, free: &IdMap<Value, bool>) -> Self {
         let mut classes = Self { parent: IdMap::default() };
         kernel.walk(&kernel.body, &mut |_, op| match op.kind {
-            OpKind::For => {
+            OpKind::For(_) => {
                 let body = &op.regions[0];
                 let next = kernel.handed_over(body);
                 for (index, &result) in op.results.iter().enumerate() {

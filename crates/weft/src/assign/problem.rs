@@ -222,7 +222,7 @@ impl<'a> Problem<'a> {
         let kernel = self.kernel;
         let tensor = |value: &Value| kernel.ty(*value).is_tensor();
         match &op.kind {
-            OpKind::For => {
+            OpKind::For(_) => {
                 let params = &op.regions[0].params[1..];
                 self.hand_over(id, &op.operands[3..], params);
                 self.yielded(op, 0, 0, params);

@@ -89,7 +89,7 @@ impl Regions {
     /// What enters a region's rounds is what leaves them.
     fn tie_control(&mut self, kernel: &Kernel) {
         kernel.walk(&kernel.body, &mut |_, op| match op.kind {
-            OpKind::For => {
+            OpKind::For(_) => {
                 for (&result, &param) in op.results.iter().zip(&op.regions[0].params[1..]) {
                     self.tie(result, [param]);
                 }

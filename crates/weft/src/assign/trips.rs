@@ -56,7 +56,7 @@ impl Trips {
                 self.around_value.set(result, around);
             }
             let rounds = match (&op.kind, &op.operands[..]) {
-                (OpKind::For, &[low, high, step, ..]) => {
+                (OpKind::For(_), &[low, high, step, ..]) => {
                     match [low, high, step].map(|bound| constants[bound]) {
                         [Some(low), Some(high), Some(step)] if step > 0 => {
                             let length = high.saturating_sub(low).max(0).unsigned_abs();

@@ -379,7 +379,7 @@ impl AxisFacts {
             }
             let op = &kernel.ops[id];
             match op.kind {
-                OpKind::For | OpKind::While | OpKind::If => self.control(kernel, id, op),
+                OpKind::For(_) | OpKind::While | OpKind::If => self.control(kernel, id, op),
                 OpKind::Reduce { .. }
                 | OpKind::Scan { .. }
                 | OpKind::Join
@@ -427,7 +427,7 @@ impl AxisFacts {
 
     fn control(&mut self, kernel: &Kernel, id: OpId, op: &Op) {
         match op.kind {
-            OpKind::For => {
+            OpKind::For(_) => {
                 let body = &op.regions[0];
                 let (bounds, inits) = op.operands.split_at(3);
                 let multiple = self.facts[bounds[0]]

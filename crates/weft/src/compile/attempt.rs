@@ -1,7 +1,7 @@
 //! What is tried, one after the other, until a kernel fits a block.
 
-use super::{Options, TensorMaps};
-use crate::tile::Kernel;
+use super::{MOST_STAGES, Options, TensorMaps};
+use crate::tile::{Kernel, OpKind};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use weft_layout::machine::Machine;
@@ -32,7 +32,7 @@ pub enum Factors {
 pub struct Attempt {
     /// From where products take their factors.
     pub factors: Factors,
-    /// The stages of software pipelines; 1 leaves loads where they are.
+    /// The most stages of software pipelines; 1 leaves loads where they are.
     pub stages: u32,
     /// What a byte of shared memory costs, in hundredths of a cycle of the block.
     pub shared_byte: u64,
@@ -68,6 +68,15 @@ pub(super) enum Futile {
     Prices(Factors, u32),
 }
 
+/// The most stages that a pipeline of a kernel may have: what its launch says, or one of its loops.
+pub(super) fn most_stages(kernel: &Kernel, options: &Options) -> u32 {
+    let asked = kernel.ops.values().filter_map(|op| match op.kind {
+        OpKind::For(hints) => hints.stages,
+        _ => None,
+    });
+    asked.fold(options.stages, u32::max).min(MOST_STAGES)
+}
+
 /// The attempts that are left, the best first.
 pub(super) struct Attempts(VecDeque<Attempt>);
 
@@ -76,12 +85,13 @@ impl Attempts {
     /// threads, and choices that do not look at shared memory before those that save it. Last, movements take less of it, each in more passes.
     pub(super) fn of(kernel: &Kernel, options: &Options) -> Self {
         let mut list = VecDeque::new();
+        let most_stages = most_stages(kernel, options);
         let mapped = [true, false].map(|stores| Factors::Mapped { stores });
         // Blocks come by tensor maps ahead of their use or not at all.
         let kinds: [(&[Factors], u32); 3] =
             [(&mapped, 2), (&[Factors::Shared], 1), (&[Factors::Registers], 1)];
         for (alike, least) in kinds {
-            for stages in (least..=options.stages).rev() {
+            for stages in (least..=most_stages).rev() {
                 for &factors in alike {
                     let at = |&shared_byte| Attempt { factors, stages, shared_byte, halvings: 0 };
                     list.extend(SHARED_BYTE.iter().map(at));

@@ -3,6 +3,7 @@
 use super::attempt::{Attempt, Factors, Futile};
 use super::{CompileError, Options, Scratch, TensorMaps, facts_of};
 use crate::axis::AxisFacts;
+use crate::pipeline::Wanted;
 use crate::tile::{Kernel, OpId};
 use crate::{anew, descriptors, factors, first, natural, once, pipeline, schedule, whole};
 use std::borrow::Cow;
@@ -94,7 +95,8 @@ impl<'a> Forms<'a> {
             let indices = indices.map(|kernel| Form::of(Cow::Owned(kernel), self.options));
             let indices = indices.transpose()?;
             let Form { kernel, facts } = indices.as_ref().unwrap_or(&placed);
-            let ahead = pipeline::run(kernel, facts, machine, *warps, stages);
+            let wanted = Wanted { stages: self.options.stages, most: stages };
+            let ahead = pipeline::run(kernel, facts, machine, *warps, wanted);
             let ahead = ahead.or_else(|| indices.map(|form| form.kernel.into_owned()));
             let (ahead, futile) = match factors {
                 Factors::Mapped { .. } => {

@@ -29,7 +29,7 @@ use crate::lane;
 use crate::lower::{self, Movement, Passed};
 use crate::scaled;
 use crate::simplify;
-use crate::tile::{Kernel, Module, Op, OpId, Value};
+use crate::tile::{Kernel, Module, Op, OpId, OpKind, Value};
 use weft_layout::machine::Machine;
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -179,12 +179,18 @@ fn in_place(
     let lacking = |compiled: &Compiled| Some(Pressure::of(&compiled.program, stop)?.lacking());
     let multiplies = |op: &Op| op.kind.is_product();
     let before = lacking(ahead).filter(|&words| words > 0)?;
-    if options.stages < 2 || meaning.ops.values().any(multiplies) {
+    if attempt::most_stages(meaning, options) < 2 || meaning.ops.values().any(multiplies) {
         return None;
     }
     let options = Options { stages: 1, ..options.clone() };
-    let other = with_warps(module, meaning, &options).ok()?;
-    let other = relieved(module, meaning, &options, other);
+    let mut meaning = meaning.clone();
+    for id in meaning.ops.keys() {
+        if let OpKind::For(hints) = &mut meaning.ops[id].kind {
+            hints.stages = None;
+        }
+    }
+    let other = with_warps(module, &meaning, &options).ok()?;
+    let other = relieved(module, &meaning, &options, other);
     (lacking(&other)? < before).then_some(other)
 }
 

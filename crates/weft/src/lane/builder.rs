@@ -253,9 +253,18 @@ impl Builder {
     /// Adds a piece of shared memory in which the threads of `scope` meet.
     pub fn shared(&mut self, bytes: u32, align: u32, scope: BarrierScope) -> Shared {
         let (offset, turns) = (0, None);
-        let [scratch, renewed, mbarriers] = [false; 3];
-        let piece = SharedData { bytes, align, offset, scope, scratch, renewed, turns, mbarriers };
-        self.program.shared.push(piece)
+        let [scratch, renewed, ordered, mbarriers] = [false; 4];
+        self.program.shared.push(SharedData {
+            bytes,
+            align,
+            offset,
+            scope,
+            scratch,
+            renewed,
+            ordered,
+            turns,
+            mbarriers,
+        })
     }
 
     /// Adds a piece of shared memory for so many mbarriers.
@@ -280,6 +289,11 @@ impl Builder {
     /// Says of a piece that each round of a loop fills it anew ([`SharedData::renewed`]).
     pub fn set_renewed(&mut self, piece: Shared) {
         self.program.shared[piece].renewed = true;
+    }
+
+    /// Says of a piece that its accesses are in order ([`SharedData::ordered`]).
+    pub fn set_ordered(&mut self, piece: Shared) {
+        self.program.shared[piece].ordered = true;
     }
 
     /// Where the block runs.

@@ -200,6 +200,9 @@ pub struct SharedData {
     pub scratch: bool,
     /// Whether a round of a loop that touches it stores what that round reads, and no later one reads it.
     pub renewed: bool,
+    /// Whether all accesses to it are in order already: barriers stand where threads may meet, and each thread may
+    /// touch bytes of its own without any.
+    pub ordered: bool,
     /// The loop that double-buffers this allocation, if any.
     pub turns: Option<Inst>,
     /// Whether it holds mbarriers, [`Mbarrier::BYTES`] each, which only operations on them touch.

@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `@s0 = N bytes at N align N [warp] [scratch] [renewed] [mbarriers] [turns LOOP]`
+    /// `@s0 = N bytes at N align N [warp] [scratch] [renewed] [ordered] [mbarriers] [turns LOOP]`
     fn piece(&mut self, line: &'a str) -> Read<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, "=", bytes, "bytes", "at", offset, "align", align, marks @ ..] = &words[..]
@@ -198,6 +198,7 @@ impl<'a> Reader<'a> {
             scope: BarrierScope::Block,
             scratch: false,
             renewed: false,
+            ordered: false,
             turns: None,
             mbarriers: false,
         };
@@ -211,6 +212,7 @@ impl<'a> Reader<'a> {
                 "warp" => piece.scope = BarrierScope::Warp,
                 "scratch" => piece.scratch = true,
                 "renewed" => piece.renewed = true,
+                "ordered" => piece.ordered = true,
                 "mbarriers" => piece.mbarriers = true,
                 "turns" => {
                     let owner = marks.next().ok_or("a loop stands behind `turns`")?;

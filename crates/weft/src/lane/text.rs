@@ -44,13 +44,14 @@ impl fmt::Display for Program {
         }
         f.write_str(" {\n")?;
         for (id, piece) in shared.iter() {
-            let SharedData { bytes, align, offset, scope, scratch, renewed, turns, mbarriers } =
-                piece;
+            let SharedData { bytes, align, offset, scope, turns, .. } = piece;
+            let SharedData { scratch, renewed, ordered, mbarriers, .. } = piece;
             write!(f, "  {id} = {bytes} bytes at {offset} align {align}")?;
             let marks = [
                 (*scope == BarrierScope::Warp, " warp"),
                 (*scratch, " scratch"),
                 (*renewed, " renewed"),
+                (*ordered, " ordered"),
                 (*mbarriers, " mbarriers"),
             ];
             for (_, mark) in marks.iter().filter(|(holds, _)| *holds) {

@@ -12,12 +12,13 @@ use crate::dtype::DType;
 use crate::lane::{self, Access, BarrierScope, Builder, Space};
 use crate::movement;
 use crate::scalar::Binary;
-use crate::tile::{LocalOp, Op, Value};
+use crate::tile::{LocalOp, Op, OpId, Value};
 use std::sync::Arc;
 use weft_layout::Layout;
 use weft_layout::affine::Padded;
 use weft_layout::plan::{self, Vectors};
 use weft_layout::space::{LANE, Label, OFFSET, REGISTER, WARP};
+use weft_layout::step::{Form, Step};
 
 /// The alignment of an allocation in bytes: the banks of every machine fit into it.
 const ALIGN: u32 = 256;
@@ -117,6 +118,15 @@ impl Meeting {
     }
 }
 
+/// Whether a step takes each thread's own registers, and bytes that no other thread gets.
+fn is_of_each_thread(step: &Step) -> bool {
+    match step {
+        Step::Permute { .. } | Step::Concat { .. } | Step::Bytes { .. } => true,
+        Step::Access(access) => access.form == Form::Vector,
+        _ => false,
+    }
+}
+
 impl Lowerer<'_> {
     pub(super) fn view(&mut self, value: Value) -> View {
         let known = self.scopes.iter().rev().find_map(|scope| scope.views.get(&value).copied());
@@ -136,10 +146,10 @@ impl Lowerer<'_> {
     }
 
     /// An operation on memory that the program allocates.
-    pub(super) fn local(&mut self, op: &Op, what: &LocalOp) -> Result<(), AssignError> {
+    pub(super) fn local(&mut self, id: OpId, op: &Op, what: &LocalOp) -> Result<(), AssignError> {
         match what {
             LocalOp::Alloc => self.local_alloc(op),
-            LocalOp::Load => self.local_load(op),
+            LocalOp::Load => self.local_load(id, op),
             LocalOp::Store => self.put(op.operands[0], op.operands[1]),
             LocalOp::Dealloc => Ok(()),
             LocalOp::Index => self.memdesc_index(op),
@@ -165,7 +175,10 @@ impl Lowerer<'_> {
             return Err(AssignError::SharedMemory { name, bytes, most: MOST });
         }
         let shared = self.build.shared(bytes as u32, ALIGN.max(home.align), BarrierScope::Block);
-        if !op.operands.is_empty() && !self.is_handed_over(result) {
+        if op.operands.is_empty() {
+            // `local_order` has put the barriers.
+            self.build.set_ordered(shared);
+        } else if !self.is_handed_over(result) {
             self.build.set_renewed(shared);
         }
         let base = self.build.shared_base(shared);
@@ -302,11 +315,11 @@ impl Lowerer<'_> {
         Ok(place)
     }
 
-    fn local_load(&mut self, op: &Op) -> Result<(), AssignError> {
+    fn local_load(&mut self, id: OpId, op: &Op) -> Result<(), AssignError> {
         let (memory, result) = (op.operands[0], op.results[0]);
         let place = self.place_of(result)?;
         let view = self.view(memory);
-        if let Some(registers) = self.whole_load(place, view, memory)? {
+        if let Some(registers) = self.whole_load(place, view, memory, self.orders.own[id])? {
             self.bind_tensor(result, place, registers.into());
             return Ok(());
         }
@@ -338,12 +351,17 @@ impl Lowerer<'_> {
         place: LayoutId,
         view: View,
         memory: Value,
+        is_own: bool,
     ) -> Result<Option<Vec<lane::Value>>, AssignError> {
         let Some(buffer) = self.whole(place, view, memory)? else { return Ok(None) };
         let dtype = self.kernel.ty(memory).dtype();
         let layout = self.assignment.layouts.get(place);
         let plan = plan::load(&buffer, layout, dtype.bytes() * 8, self.block.machine)?;
         self.spend(plan.cost.total);
+        if is_own && !plan.steps.iter().all(is_of_each_thread) {
+            // What a thread has for itself, a lane loads for another.
+            self.build.barrier(BarrierScope::Warp);
+        }
         Ok(Some(movement::write_load(&mut self.build, &plan, view.base, dtype)?))
     }
 

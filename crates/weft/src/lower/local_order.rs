@@ -4,6 +4,8 @@
 //! A barrier stands in front of an access where another thread may have touched the same bytes since the
 //! last one, one of the two writing. Two accesses of one allocation through one type and one layout, of
 //! which no thread holds copies, are each thread's own: the same bytes of one buffer, or other buffers.
+//! So are those of an asynchronous copy and of a load, and where that load has lanes bring each other's, it is a warp's
+//! own, and its lanes meet.
 //! Two buffers of one allocation whose numbers differ have no bytes in common: two constants, or two
 //! values of one round of a loop that hands a set of distinct constants round.
 //! What a loop or a branch carries may be any of what is handed to it.
@@ -115,6 +117,8 @@ struct Pending {
 pub(super) struct Orders {
     /// Where the block waits.
     pub(super) barriers: IdMap<OpId, bool>,
+    /// Accesses to what no other thread has touched since the last barrier, but this one.
+    pub(super) own: IdMap<OpId, bool>,
     /// Where the copy engine is told what threads touched, before that.
     pub(super) fences_before: IdMap<OpId, bool>,
     /// Where matrix units are told what threads wrote, after that.
@@ -225,7 +229,7 @@ impl Walk<'_> {
             self.wait(id, op, &mut pending);
             self.wait_for_reads(id, op, &mut pending);
             match op.kind {
-                OpKind::For => {
+                OpKind::For(_) => {
                     let params = &op.regions[0].params[1..];
                     let end = End { under_way: self.may_be_carried(op), is_arm: false };
                     let outer = core::mem::replace(&mut self.end, end);
@@ -514,7 +518,7 @@ impl Walk<'_> {
                 _ => self.fetch(id, &access, pending),
             };
         }
-        let own = self.assignment.given(tensor).filter(|&layout| {
+        let own = self.layout_of(id, op, tensor).filter(|&layout| {
             let layout = self.assignment.layouts.get(layout);
             layout.free_mask(LANE) | layout.free_mask(WARP) == 0
         });
@@ -524,6 +528,9 @@ impl Walk<'_> {
             self.orders.barriers.set(id, true);
             pending.accesses.clear();
         }
+        if pending.accesses.iter().any(|before| self.touch(before, &access)) {
+            self.orders.own.set(id, true);
+        }
         let access = [access];
         self.add_all(&mut pending.accesses, &access);
         self.add_all(&mut pending.touched, &access);
@@ -531,6 +538,19 @@ impl Walk<'_> {
             self.add_all(&mut pending.copies, &access);
         } else if writes {
             self.add_all(&mut pending.unfenced, &access);
+        }
+    }
+
+    /// The layout in which an access to shared memory runs, as far as others can rely on it.
+    fn layout_of(&self, id: OpId, op: &Op, tensor: Value) -> Option<LayoutId> {
+        let given = self.assignment.given(tensor);
+        match op.kind {
+            OpKind::Local(LocalOp::Load) => given.or(self.assignment.registers(tensor)),
+            OpKind::AsyncCopy(_) => {
+                let runs_in = self.assignment.runs_in(id).or(given);
+                runs_in.or(self.assignment.registers(tensor))
+            }
+            _ => given,
         }
     }
 
@@ -587,12 +607,17 @@ impl Walk<'_> {
 
     /// Whether threads may meet in two accesses, one of which writes.
     fn meet(&self, x: &Access, y: &Access) -> bool {
+        self.touch(x, y) && !(x.own.is_some() && self.are_own(x, y))
+    }
+
+    /// Whether two accesses, one of which writes, may have bytes in common.
+    fn touch(&self, x: &Access, y: &Access) -> bool {
         let common = x.roots.iter().any(|root| y.roots.contains(root));
         let apart = match (x.buffer, y.buffer) {
             (Some(x), Some(y)) => self.rotations.differ(x, y),
             _ => false,
         };
-        common && !apart && (x.writes || y.writes) && !(x.own.is_some() && self.are_own(x, y))
+        common && !apart && (x.writes || y.writes)
     }
 
     fn are_own(&self, x: &Access, y: &Access) -> bool {

@@ -280,13 +280,13 @@ impl Lowerer<'_> {
             self.get(value, layout)?;
         }
         match &op.kind {
-            OpKind::For => self.for_loop(id, op),
+            OpKind::For(_) => self.for_loop(id, op),
             OpKind::While => self.while_loop(op),
             OpKind::If => self.if_else(id, op),
             OpKind::Load(options) => self.load(id, op, *options),
             OpKind::Store(cache) => self.store(id, op, *cache),
             OpKind::Atomic { .. } => self.atomic(id, op),
-            OpKind::Local(what) => self.local(op, what),
+            OpKind::Local(what) => self.local(id, op, what),
             OpKind::AsyncCopy(step) => self.async_copy(id, op, *step),
             OpKind::Barrier => {
                 self.build.barrier(BarrierScope::Block);

@@ -83,7 +83,7 @@ fn find_varying(kernel: &Kernel, region: &Region, in_loop: bool, varying: &mut I
         for &result in &op.results {
             varying.set(result, in_loop);
         }
-        let repeats = in_loop || matches!(op.kind, OpKind::For | OpKind::While);
+        let repeats = in_loop || matches!(op.kind, OpKind::For(_) | OpKind::While);
         for inner in &op.regions {
             find_varying(kernel, inner, repeats, varying);
         }

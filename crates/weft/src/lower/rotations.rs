@@ -30,7 +30,7 @@ impl Rotations {
             if let (OpKind::Constant(bits), [result]) = (&op.kind, &op.results[..]) {
                 turns.set(*result, Some(Turns { of: None, constants: BTreeSet::from([*bits]) }));
             }
-            let (OpKind::For, [region]) = (&op.kind, &op.regions[..]) else { return };
+            let (OpKind::For(_), [region]) = (&op.kind, &op.regions[..]) else { return };
             let Some(last) = region.ops.last() else { return };
             let (params, yields) = (&region.params[1..], &kernel.ops[*last].operands);
             // What a parameter is in the next round: another parameter of the loop.

@@ -21,7 +21,7 @@ pub(super) fn factors(kernel: &Kernel) -> IdMap<Value, bool> {
     });
     let mut carried = IdMap::default();
     kernel.walk(&kernel.body, &mut |_, op| {
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             for (&param, &result) in op.regions[0].params[1..].iter().zip(&op.results) {
                 if factors[param] && !others[param] && !others[result] {
                     carried.set(param, true);

@@ -101,23 +101,10 @@ fn branch(
     condition: Value,
     loads: &[(OpId, Value, Value)],
 ) {
-    let is_one = |id: &OpId| loads.iter().any(|(load, ..)| load == id);
-    let last = body.ops.iter().rposition(is_one).unwrap_or(0);
-    let mut taken: Vec<Value> = loads.iter().map(|&(_, _, taken)| taken).collect();
-    let (mut front, mut behind) = (Vec::new(), Vec::new());
-    for &id in &body.ops[..=last] {
-        if taken.iter().any(|&value| looks(kernel, id, value)) {
-            taken.extend(&kernel.ops[id].results);
-            behind.push(id);
-        } else {
-            front.push(id);
-        }
-    }
-    if behind.iter().all(|&id| kernel.ops[id].kind.effects().is_pure()) {
-        front.retain(|id| !is_one(id));
-        front.push(branch_of(kernel, condition, loads));
-        front.extend(behind);
-        body.ops.splice(..=last, front);
+    let taken: Vec<(OpId, Value)> = loads.iter().map(|&(load, _, taken)| (load, taken)).collect();
+    if let Some(mut parts) = parted(kernel, &body.ops, &taken) {
+        parts.front.push(branch_of(kernel, condition, loads));
+        body.ops = [parts.front, parts.behind].concat();
         return;
     }
     for one in loads.chunks(1) {
@@ -128,6 +115,35 @@ fn branch(
             }
         }
     }
+}
+
+/// The operations of a body without some loads.
+struct Parts {
+    /// Those in front of the last of the loads that need nothing of what they give.
+    front: Vec<OpId>,
+    behind: Vec<OpId>,
+}
+
+/// The operations of a body so that all of some loads may stand in one place; nothing where one of those that would come
+/// behind it does more than compute. Each load is given with what takes the place of its result.
+fn parted(kernel: &Kernel, ops: &[OpId], loads: &[(OpId, Value)]) -> Option<Parts> {
+    let is_one = |id: &OpId| loads.iter().any(|(load, _)| load == id);
+    let last = ops.iter().rposition(is_one)?;
+    let mut taken: Vec<Value> = loads.iter().map(|&(_, taken)| taken).collect();
+    let (mut front, mut behind) = (Vec::new(), Vec::new());
+    for &id in ops[..=last].iter().filter(|id| !is_one(id)) {
+        if taken.iter().any(|&value| looks(kernel, id, value)) {
+            taken.extend(&kernel.ops[id].results);
+            behind.push(id);
+        } else {
+            front.push(id);
+        }
+    }
+    if !behind.iter().all(|&id| kernel.ops[id].kind.effects().is_pure()) {
+        return None;
+    }
+    behind.extend(&ops[last + 1..]);
+    Some(Parts { front, behind })
 }
 
 /// A branch with loads on one side.
@@ -195,7 +211,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
         .collect();
     let head = core::mem::take(&mut writer.list);
     writer.leave_round(slots, &views);
-    let met = writer.met();
+    let (met, met_anywhere) = (writer.met(), writer.meet);
     let tail = core::mem::take(&mut writer.list);
     let met = met.carried(&mut writer);
     let before = [before, core::mem::take(&mut writer.list)].concat();
@@ -223,7 +239,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, found: &Loop, stages: u32, apart: boo
     let held = found.streams.iter().zip(&rounds);
     let held = held.flat_map(|(stream, round)| stream.held.iter().copied().zip(round.held.clone()));
     met.take_held(kernel, &mut body, &held.collect::<Vec<_>>());
-    body.ops = from_buffers(kernel, &buffers, &body, &views, waited);
+    body.ops = from_buffers(kernel, &buffers, &body, &views, [waited, met_anywhere]);
     for (behind, &factor) in found.behind.iter().zip(factors) {
         body.ops = put_off(kernel, behind, &body, factor);
     }
@@ -295,16 +311,17 @@ fn takes_tiles(kernel: &Kernel, body: &[OpId], place: usize) -> bool {
     true
 }
 
-/// The operations of a body that has its tiles in buffers: loads read them, and what was put into memory from
-/// a load alone is there.
+/// The operations of a body that has its tiles in buffers: loads read them, behind what was waited for, and what was put
+/// into memory from a load alone is there. Where stores may be met nothing was copied, and the loads are done.
 fn from_buffers(
     kernel: &mut Kernel,
     buffers: &[Buffer],
     body: &Region,
     views: &[Value],
-    waited: Option<Value>,
+    [waited, meet]: [Option<Value>; 2],
 ) -> Vec<OpId> {
     let mut ops = body.ops.clone();
+    let (mut loads, mut copies) = (Vec::new(), Vec::new());
     for (&Buffer { load, .. }, &view) in buffers.iter().zip(views) {
         let loaded = kernel.ops[load].results[0];
         let stores = |id: &OpId| {
@@ -320,16 +337,63 @@ fn from_buffers(
         }
         let mut used = false;
         kernel.walk(body, &mut |_, op| used |= op.operands.contains(&loaded));
-        if used {
-            let op = &mut kernel.ops[load];
-            let waited = waited.filter(|_| !is_block(op));
-            (op.kind, op.operands) =
-                (OpKind::Local(LocalOp::Load), [view].into_iter().chain(waited).collect());
-        } else {
+        if !used {
             ops.retain(|&id| id != load);
+            continue;
+        }
+        loads.push((load, loaded));
+        if meet.is_some() {
+            copies.push(copy_in_place(kernel, load, view));
+        }
+        let op = &mut kernel.ops[load];
+        let waited = waited.filter(|_| !is_block(op));
+        (op.kind, op.operands) =
+            (OpKind::Local(LocalOp::Load), [view].into_iter().chain(waited).collect());
+    }
+    let Some(meet) = meet.filter(|_| !loads.is_empty()) else { return ops };
+    if let Some(mut parts) = parted(kernel, &ops, &loads) {
+        parts.front.push(copied_where(kernel, meet, copies));
+        parts.front.extend(loads.iter().map(|&(load, _)| load));
+        return [parts.front, parts.behind].concat();
+    }
+    for (&(load, _), copy) in loads.iter().zip(copies) {
+        if let Some(place) = ops.iter().position(|&id| id == load) {
+            ops.insert(place, copied_where(kernel, meet, vec![copy]));
         }
     }
     ops
+}
+
+/// A copy of what a load gives into a buffer.
+fn copy_in_place(kernel: &mut Kernel, load: OpId, view: Value) -> OpId {
+    let Op { kind, operands, loc, span, .. } = kernel.ops[load].clone();
+    let cache = match kind {
+        OpKind::Load(options) => options.cache,
+        _ => Cache::default(),
+    };
+    let options = CopyOptions { cache, volatile: false, masked: operands.len() > 1 };
+    let operands = [&[operands[0], view], &operands[1..]].concat();
+    let results = vec![kernel.values.push(ValueData::new(token(), None))];
+    let kind = OpKind::AsyncCopy(AsyncCopy::Begin(options));
+    kernel.ops.push(Op { kind, operands, results, regions: Vec::new(), loc, span, spelled: false })
+}
+
+/// A branch that does some copies where a condition holds, and waits for them.
+fn copied_where(kernel: &mut Kernel, condition: Value, mut copies: Vec<OpId>) -> OpId {
+    let Op { loc, span, .. } = kernel.ops[copies[0]];
+    let begun = copies.iter().map(|&copy| kernel.ops[copy].results[0]).collect();
+    let [group, waited] = [(); 2].map(|()| kernel.values.push(ValueData::new(token(), None)));
+    let mut op = |kind, operands, results, regions| {
+        kernel.ops.push(Op { kind, operands, results, regions, loc, span, spelled: false })
+    };
+    let commit = OpKind::AsyncCopy(AsyncCopy::Commit);
+    copies.push(op(commit, begun, vec![group], vec![]));
+    let wait = OpKind::AsyncCopy(AsyncCopy::Wait { pending: 0 });
+    copies.push(op(wait, vec![group], vec![waited], vec![]));
+    copies.push(op(OpKind::Yield, vec![], vec![], vec![]));
+    let otherwise = vec![op(OpKind::Yield, vec![], vec![], vec![])];
+    let regions = [copies, otherwise].map(|ops| Region { params: vec![], ops });
+    op(OpKind::If, vec![condition], vec![], regions.to_vec())
 }
 
 /// What stands for a value where some are known.

@@ -32,6 +32,8 @@ pub(super) struct Loop {
     pub(super) apart: Apart,
     /// What is loaded into registers one round ahead.
     held: Option<Stream>,
+    /// How many stages the source asks for.
+    pub(super) asked: Option<u32>,
     /// Between which integers the counter of a round lies.
     pub(super) counts: (i64, i64),
 }
@@ -51,15 +53,32 @@ impl Loop {
         self
     }
 
-    /// Whether warpgroups multiply in it.
-    pub(super) fn is_of_warpgroups(&self, kernel: &Kernel) -> bool {
-        let body = &kernel.ops[self.op].regions[0].ops;
-        body.iter().any(|&id| is_of_warpgroups(&kernel.ops[id]))
+    /// Whether warps multiply in it, and not warpgroups.
+    pub(super) fn is_of_warps(&self, kernel: &Kernel) -> bool {
+        let ops = kernel.ops[self.op].regions[0].ops.iter().map(|&id| &kernel.ops[id]);
+        ops.clone().any(|op| op.kind.is_product()) && !ops.clone().any(is_of_warpgroups)
     }
 
     /// All loads that become copies.
     pub(super) fn loads(&self) -> impl Iterator<Item = OpId> {
         self.streams.iter().flat_map(|stream| &stream.loads).copied()
+    }
+}
+
+/// Loads of a loop without products, and what they are ahead of.
+struct Rows {
+    copied: Vec<OpId>,
+    /// What registers hold.
+    held: Vec<OpId>,
+    /// The stores that they pass.
+    passed: Vec<OpId>,
+    /// Whether a round waits for other threads.
+    waits: bool,
+}
+
+impl Rows {
+    fn all(&self) -> Vec<OpId> {
+        [&self.copied[..], &self.held].concat()
     }
 }
 
@@ -99,7 +118,8 @@ pub(super) fn loops(
     let origins = Origins::of(kernel);
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if op.kind == OpKind::For {
+        if let OpKind::For(hints) = op.kind {
+            let asked = hints.stages;
             let body = Body::of(kernel, facts, &origins, machine, op);
             found.extend(body.and_then(|body| {
                 let loads = body.loads(machine);
@@ -107,14 +127,24 @@ pub(super) fn loops(
                 let threads = u64::from(warps) << machine.lanes_log2;
                 let factors = body.factors(id, &loads, machine, threads);
                 if loads.is_empty() && factors.is_empty() {
-                    let (held, passed) = body.rows(id, machine, threads)?;
-                    let apart =
-                        Reach::new(kernel, facts, op, &body.inside).apart(&held, &passed)?;
-                    let found = body.loop_of(id, &loads, &held, behind)?;
-                    return Some(Loop { passed, apart, ..found });
+                    let reach = || Reach::new(kernel, facts, op, &body.inside);
+                    let several = asked.is_some_and(|asked| asked > 2);
+                    let rounds = several.then(|| body.copied_rows(machine, threads)).flatten();
+                    let far = rounds.and_then(|rows| {
+                        let apart = reach().apart_in_all(&rows.all(), &rows.passed)?;
+                        Some((rows, apart, asked))
+                    });
+                    let near = || {
+                        let rows = body.rows(id, machine, threads)?;
+                        let apart = reach().apart(&rows.held, &rows.passed)?;
+                        Some((rows, apart, None))
+                    };
+                    let (rows, apart, asked) = far.or_else(near)?;
+                    let found = body.loop_of(id, &rows.copied, &rows.held, behind)?;
+                    return Some(Loop { passed: rows.passed, apart, asked, ..found });
                 }
                 let held = body.held(&loads, &factors, threads);
-                body.loop_of(id, &loads, &held, behind)
+                Some(Loop { asked, ..body.loop_of(id, &loads, &held, behind)? })
             }));
         }
     });
@@ -333,10 +363,32 @@ impl<'a> Body<'a> {
         if has_room { factors } else { Vec::new() }
     }
 
-    /// The loads of a loop without copies that registers hold a round ahead, and the stores that they pass. A round that
-    /// waits for other threads has no loads of the next one under way otherwise, nor has one that stores what it makes of
-    /// the round before it. Nothing where threads have not the registers, nor on GPUs on which it was not measured.
-    fn rows(&self, id: OpId, machine: &Machine, threads: u64) -> Option<(Vec<OpId>, Vec<OpId>)> {
+    /// The loads of a loop without products that registers hold a round ahead, and the stores that they pass. A round
+    /// that waits for other threads has no loads of the next one under way otherwise, nor has one that stores what it
+    /// makes of the round before it. Nothing where threads have not the registers.
+    fn rows(&self, id: OpId, machine: &Machine, threads: u64) -> Option<Rows> {
+        let rows = self.rows_ahead(machine)?;
+        let waits = rows.waits || !rows.passed.is_empty() && self.goes_on_from_loads();
+        (waits && self.has_room(id, &rows.held, machine, threads)).then_some(rows)
+    }
+
+    /// The same several rounds ahead, as the source asks for: copied where each thread has something of its own to copy,
+    /// so that it waits for nobody else, and otherwise held by registers. Where a round neither stores nor waits the
+    /// assembler has the loads of several under way.
+    fn copied_rows(&self, machine: &Machine, threads: u64) -> Option<Rows> {
+        let mut rows = self.rows_ahead(machine).filter(|_| has_copies(machine))?;
+        let is_copied = |id: &OpId| {
+            let load = &self.kernel.ops[*id];
+            bytes(self.kernel, *id) >= LEAST_BYTES * threads && self.may_be_copied(load, None)
+        };
+        (rows.copied, rows.held) = rows.held.into_iter().partition(is_copied);
+        let keeps_others = rows.waits || !rows.passed.is_empty();
+        (keeps_others && !rows.copied.is_empty()).then_some(rows)
+    }
+
+    /// The loads of a loop without products that may be ahead of what it does, if it does nothing that they may not
+    /// pass; not on GPUs on which it was not measured.
+    fn rows_ahead(&self, machine: &Machine) -> Option<Rows> {
         if !is_nvidia(machine) {
             return None;
         }
@@ -346,7 +398,7 @@ impl<'a> Body<'a> {
             let effects = kind.effects();
             waits |= effects.dependence == Dependence::Across;
             match kind {
-                OpKind::For | OpKind::While | OpKind::If => return None,
+                OpKind::For(_) | OpKind::While | OpKind::If => return None,
                 _ if kind.is_product() => return None,
                 // Behind it a thread may see what others have stored, by whatever argument.
                 _ if effects.fence == Fence::Barrier => return None,
@@ -363,10 +415,8 @@ impl<'a> Body<'a> {
         };
         // What stands behind a store of its own round has to see it.
         let in_front = self.ops.iter().copied().take_while(|id| passed.first() != Some(id));
-        let held: Vec<OpId> = in_front.filter(moves).collect();
-        let has_room = self.has_room(id, &held, machine, threads);
-        let waits = waits || !passed.is_empty() && self.goes_on_from_loads();
-        (waits && has_room).then_some((held, passed))
+        let held = in_front.filter(moves).collect();
+        Some(Rows { copied: Vec::new(), held, passed, waits })
     }
 
     /// Whether a round needs what the one before it made of loads.
@@ -462,7 +512,7 @@ impl<'a> Body<'a> {
         let counter = self.facts.get(self.params[0]).range;
         let counts = (counter.low, counter.high);
         let (passed, apart) = <_>::default();
-        any.then_some(Loop { op, streams, behind, passed, apart, held, counts })
+        any.then_some(Loop { op, streams, behind, passed, apart, held, asked: None, counts })
     }
 
     fn stream(&self, lag: usize, loads: Vec<OpId>, held: Vec<OpId>) -> Stream {

@@ -21,7 +21,7 @@ fn moved(kernel: &mut Kernel, region: &mut Region) -> bool {
     let (mut ops, mut any) = (Vec::with_capacity(region.ops.len()), false);
     for id in core::mem::take(&mut region.ops) {
         let mut regions = core::mem::take(&mut kernel.ops[id].regions);
-        if matches!(kernel.ops[id].kind, OpKind::For | OpKind::While) {
+        if matches!(kernel.ops[id].kind, OpKind::For(_) | OpKind::While) {
             let waits: Vec<OpId> =
                 regions.iter_mut().flat_map(|region| taken(kernel, region)).collect();
             any |= !waits.is_empty();
@@ -44,7 +44,7 @@ fn taken(kernel: &mut Kernel, region: &mut Region) -> Vec<OpId> {
     let (mut waits, others): (Vec<OpId>, Vec<OpId>) =
         core::mem::take(&mut region.ops).into_iter().partition(is_wait);
     for &id in &others {
-        if matches!(kernel.ops[id].kind, OpKind::For | OpKind::While) {
+        if matches!(kernel.ops[id].kind, OpKind::For(_) | OpKind::While) {
             let mut regions = core::mem::take(&mut kernel.ops[id].regions);
             for region in &mut regions {
                 waits.extend(taken(kernel, region));

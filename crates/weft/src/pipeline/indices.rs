@@ -32,7 +32,7 @@ pub fn run(kernel: &Kernel, facts: &AxisFacts, machine: &Machine, warps: u32) ->
     let threads = u64::from(warps) << machine.lanes_log2;
     let mut found = Vec::new();
     kernel.walk(&kernel.body, &mut |id, op| {
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             let body = Body::of(kernel, facts, &origins, machine, op);
             let indices = body.map(|body| body.indices(machine, threads)).unwrap_or_default();
             let counter = facts.get(op.regions[0].params[0]).range;

@@ -65,6 +65,22 @@ use std::sync::Arc;
 use weft_layout::family::{Family, SwizzledShared};
 use weft_layout::machine::{Isa, Machine};
 
+/// How many stages pipelines have.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Where a loop asks for no number itself.
+    pub stages: u32,
+    /// At most, whatever a loop asks for.
+    pub most: u32,
+}
+
+impl Wanted {
+    /// So many in all loops, unless one asks for fewer.
+    pub fn of(stages: u32) -> Self {
+        Self { stages, most: stages }
+    }
+}
+
 /// The kernel with its loads that feed matrix products `stages - 1` rounds ahead, or one round where registers hold
 /// them; nothing where no loop has such loads, or the program says itself where its tensors live.
 ///
@@ -78,9 +94,9 @@ pub fn run(
     facts: &AxisFacts,
     machine: &Machine,
     warps: u32,
-    stages: u32,
+    wanted: Wanted,
 ) -> Option<Kernel> {
-    if stages < 2 || kernel.is_encoded() {
+    if kernel.is_encoded() {
         return None;
     }
     let in_front = grids::waits_in_front(kernel);
@@ -98,9 +114,10 @@ pub fn run(
         let copies = each > 0;
         let fit = machine.shared_bytes_per_block / each.max(1);
         // Registers hold one round ahead.
-        let mut stages = u64::from(stages).min(if copies { fit } else { 2 }) as u32;
+        let stages = u64::from(found.asked.unwrap_or(wanted.stages).min(wanted.most));
+        let mut stages = stages.min(if copies { fit } else { 2 }) as u32;
         if stages > 2
-            && !found.is_of_warpgroups(kernel)
+            && found.is_of_warps(kernel)
             && makes_room(kernel, &found, machine, warps, stages)
         {
             stages -= 1;
@@ -118,7 +135,7 @@ pub fn run(
 /// The kernel with a copy engine that brings the blocks that are still loaded where they are used; nothing where
 /// that is in an innermost loop, each round of which would wait for them.
 pub fn direct(kernel: &Kernel) -> Option<Kernel> {
-    let is_loop = |op: &Op| matches!(op.kind, OpKind::For | OpKind::While);
+    let is_loop = |op: &Op| matches!(op.kind, OpKind::For(_) | OpKind::While);
     let mut waits = false;
     kernel.walk(&kernel.body, &mut |_, op| {
         let (mut is_innermost, mut loads) = (is_loop(op), false);

@@ -191,12 +191,27 @@ impl<'a> Reach<'a> {
 
     /// Whether each load lies apart from each store of tensors of its shape, but of those that begin at one pointer
     /// each and go on alike in all rounds; nothing where that cannot be asked.
-    pub(super) fn apart(mut self, loads: &[OpId], stores: &[OpId]) -> Option<Apart> {
+    pub(super) fn apart(self, loads: &[OpId], stores: &[OpId]) -> Option<Apart> {
+        self.pairs(loads, stores, Self::go_on_alike)
+    }
+
+    /// The same where loads are several rounds ahead, so that pointers which go on alike may meet as well.
+    pub(super) fn apart_in_all(self, loads: &[OpId], stores: &[OpId]) -> Option<Apart> {
+        self.pairs(loads, stores, |_, _, _| false)
+    }
+
+    /// What is to be asked of loads and stores, but for those whose pointers need not be asked for.
+    fn pairs(
+        mut self,
+        loads: &[OpId],
+        stores: &[OpId],
+        without: impl Fn(&Self, Value, Value) -> bool,
+    ) -> Option<Apart> {
         for &load in loads {
             for &store in stores {
                 let [loaded, stored] = [load, store].map(|id| self.kernel.ops[id].operands[0]);
                 let same_shape = self.kernel.ty(loaded).shape == self.kernel.ty(stored).shape;
-                if same_shape && !self.go_on_alike(loaded, stored) {
+                if same_shape && !without(&self, loaded, stored) {
                     let pair = [self.bytes(store)?, self.bytes(load)?];
                     self.apart.pairs.push(pair);
                 }

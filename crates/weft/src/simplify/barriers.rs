@@ -4,7 +4,8 @@
 //! used its scratch memory before: in a loop, its own last iteration. A store to a piece that was read since
 //! the last barrier gets a barrier in front, of the piece's scope: where only the lanes of one warp share a
 //! piece, a warp barrier is enough. Consecutive atomics need none. Of a piece that a loop double-buffers
-//! ([`double_buffer`](super::double_buffer)) only the half that is written counts. In the body of a role there are barriers of
+//! ([`double_buffer`](super::double_buffer)) only the half that is written counts. A piece whose accesses are in order
+//! already needs none. In the body of a role there are barriers of
 //! warps alone: what its warps share with others is ordered as it is written.
 
 use super::pieces::Pieces;
@@ -150,6 +151,9 @@ impl Pass {
                 }
                 if effects.reads.has(Space::Shared) {
                     for piece in self.pieces.touched(&self.result.insts[id]) {
+                        if self.result.shared[*piece].ordered {
+                            continue;
+                        }
                         let readers = &mut pending.0[piece.index()].this;
                         *readers = readers.join(Readers { loads: !atomic, atomics: atomic });
                     }

@@ -12,6 +12,9 @@
 //! unit of f32, two products of 64 x 64 x 32 a round in four warps: 168 registers where it took 255 and 576 bytes of
 //! stack.)
 //!
+//! Loads then stand as early as there are registers for what they give, so that many are under way while what came
+//! before them is used.
+//!
 //! What is ordered is a *stretch*: operations in a row that leave nothing behind but their results and that each
 //! lane runs by itself. They may read memory, since nothing in the stretch writes it.
 //!
@@ -23,7 +26,7 @@
 use super::registers::{self, HALF, Registers, defined, each_operand};
 use crate::budget::Stop;
 use crate::id::IdMap;
-use crate::lane::{Inst, Program, Region, Value};
+use crate::lane::{Effects, Inst, InstData, Program, Region, Space, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -44,6 +47,38 @@ pub fn sparing(program: &Program) -> Option<Program> {
     (other.body != program.body || other.insts != program.insts).then_some(other)
 }
 
+/// The most registers of a thread, which has so many, that wait for loads from global memory at once: those of all that
+/// it loads before it does anything that has its place, or what addresses and intermediate values leave.
+pub fn loaded_at_once(program: &Program, registers: u32) -> u32 {
+    let room = registers.saturating_sub(registers::OTHERS);
+    let registers = Registers::of(program);
+    let (mut most, mut now) = (0, 0);
+    for_each(program, &program.body, &mut |inst| {
+        let effects = inst.op.effects();
+        if !moves(effects) {
+            now = 0;
+        } else if effects.reads.has(Space::Global) {
+            now += inst.results.iter().map(|&value| registers.words(program, value)).sum::<u32>();
+            most = most.max(now);
+        }
+    });
+    most.min(room)
+}
+
+/// Calls a function with each operation, an owner of regions in front of what they hold.
+fn for_each(program: &Program, region: &Region, visit: &mut dyn FnMut(&InstData)) {
+    for &id in &region.insts {
+        let inst = &program.insts[id];
+        visit(inst);
+        inst.regions.iter().for_each(|inner| for_each(program, inner, visit));
+    }
+}
+
+/// Whether an operation may change places with its neighbours that may.
+fn moves(effects: Effects) -> bool {
+    effects.is_removable() && effects.convergent.is_none()
+}
+
 /// The program with its stretches in another order where they would not fit a thread of so many registers, and the
 /// other order takes an eighth less.
 pub fn within(program: Program, registers: u32) -> Program {
@@ -52,12 +87,15 @@ pub fn within(program: Program, registers: u32) -> Program {
 
 fn within_until(mut program: Program, registers: u32, stop: &Stop) -> Program {
     let room = registers::room(&program, registers);
-    let registers = Registers::of(&program);
+    let registers = Registers::but_for_sums(&program);
     let mut body = core::mem::take(&mut program.body);
     Pass { program: &mut program, registers, room, stop }.region(&mut body, 0);
     program.body = body;
     program
 }
+
+/// The most operations that are done earlier for the sake of one load.
+const MOST_NEEDED: usize = 16;
 
 struct Pass<'a> {
     program: &'a mut Program,
@@ -78,7 +116,10 @@ impl Pass<'_> {
         let mut live = Live { own, values: IdMap::default(), words: around };
         let mut end = region.insts.len();
         while end > 0 && !self.stop.is_set() {
-            let length = region.insts[..end].iter().rev().take_while(|&&id| self.may_move(id));
+            let length = region.insts[..end]
+                .iter()
+                .rev()
+                .take_while(|&&id| moves(self.program.insts[id].op.effects()));
             let start = end - length.count();
             if start < end {
                 self.stretch(&mut region.insts[start..end], &live);
@@ -97,12 +138,6 @@ impl Pass<'_> {
                 self.program.insts[id].regions = inner;
             }
         }
-    }
-
-    /// Whether an operation may change places with its neighbours that may.
-    fn may_move(&self, id: Inst) -> bool {
-        let effects = self.program.insts[id].op.effects();
-        effects.is_removable() && effects.convergent.is_none()
     }
 
     /// From what is live behind an operation to what is in front of it; an operation with regions keeps alive
@@ -134,6 +169,7 @@ impl Pass<'_> {
             && least <= peak - peak / 8
         {
             let old = insts.to_vec();
+            let order = stretch.with_early_loads(&order, self.room);
             for (inst, place) in insts.iter_mut().zip(order) {
                 *inst = old[place as usize];
             }
@@ -153,6 +189,8 @@ struct Live {
 
 /// Operations that may change places, by number.
 struct Stretch {
+    /// Whether each loads from global memory.
+    loads: Vec<bool>,
     /// The values that each takes and gives, by number, each once.
     operands: Vec<SmallVec<[u32; 4]>>,
     results: Vec<SmallVec<[u32; 4]>>,
@@ -170,7 +208,12 @@ struct Stretch {
 
 impl Stretch {
     fn of(pass: &Pass<'_>, insts: &[Inst], behind: &Live) -> Self {
+        let loads = insts.iter().map(|&id| {
+            let effects = pass.program.insts[id].op.effects();
+            effects.reads.has(Space::Global)
+        });
         let mut stretch = Self {
+            loads: loads.collect(),
             operands: Vec::with_capacity(insts.len()),
             results: Vec::with_capacity(insts.len()),
             words: Vec::new(),
@@ -243,11 +286,15 @@ impl Stretch {
 
     /// The most registers that are live at once in an order.
     fn peak(&self, order: &[u32]) -> u32 {
+        self.live(order).fold(self.before, u32::max)
+    }
+
+    /// The registers that are live at each operation of an order.
+    fn live<'a>(&'a self, order: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         let (mut uses, mut live) = (self.uses(), self.before);
-        let mut peak = live;
-        for &inst in order {
+        order.iter().map(move |&inst| {
             live = live - self.gives_back(inst, &uses) + self.takes(inst);
-            peak = peak.max(live);
+            let at_it = live;
             for &value in &self.operands[inst as usize] {
                 uses[value as usize] -= 1;
             }
@@ -256,8 +303,81 @@ impl Stretch {
             };
             let unused = self.results[inst as usize].iter().filter(unused);
             live -= unused.map(|&value| self.words[value as usize]).sum::<u32>();
+            at_it
+        })
+    }
+
+    /// An order with its loads from global memory, one after the other, as early as there is room for what they give.
+    fn with_early_loads(&self, order: &[u32], room: u32) -> Vec<u32> {
+        let mut live: Vec<u32> = self.live(order).collect();
+        let mut places = vec![0; order.len()];
+        for (place, &inst) in order.iter().enumerate() {
+            places[inst as usize] = place;
         }
-        peak
+        let mut loads = order.iter().copied().filter(|&inst| self.loads[inst as usize]).peekable();
+        let mut early = Vec::with_capacity(order.len());
+        let mut done = vec![false; order.len()];
+        // Up to where the next load has to wait.
+        let mut full_until = 0;
+        for (place, &inst) in order.iter().enumerate() {
+            while loads.next_if(|&load| places[load as usize] <= place).is_some() {
+                full_until = 0;
+            }
+            while let Some(&load) = loads.peek()
+                && place >= full_until
+            {
+                let at = places[load as usize];
+                let Some(mut needed) = self.needed(load, &done) else { break };
+                let words = self.takes(load);
+                let is_full = |&place: &usize| live[place] + words > room;
+                if let Some(full) = (place..at).rfind(is_full) {
+                    full_until = full + 1;
+                    break;
+                }
+                live[place..at].iter_mut().for_each(|live| *live += words);
+                needed.sort_unstable_by_key(|&inst| places[inst as usize]);
+                for &inst in &needed {
+                    let is_for_it = |&user: &u32| user == load || needed.contains(&user);
+                    let results = self.results[inst as usize].iter();
+                    let kept = results
+                        .filter(|&&value| !self.users[value as usize].iter().all(is_for_it))
+                        .map(|&value| self.words[value as usize])
+                        .sum::<u32>();
+                    let until = places[inst as usize];
+                    live[place..until].iter_mut().for_each(|live| *live += kept);
+                }
+                for inst in needed.into_iter().chain([load]) {
+                    done[inst as usize] = true;
+                    early.push(inst);
+                }
+                loads.next();
+            }
+            if !core::mem::replace(&mut done[inst as usize], true) {
+                early.push(inst);
+            }
+        }
+        early
+    }
+
+    /// What has still to be done in front of a load, if that is little and waits for no other load.
+    fn needed(&self, load: u32, done: &[bool]) -> Option<SmallVec<[u32; 8]>> {
+        let (mut needed, mut open) = (SmallVec::new(), vec![load]);
+        while let Some(inst) = open.pop() {
+            for &value in &self.operands[inst as usize] {
+                let Some(maker) = self.maker[value as usize] else { continue };
+                if self.loads[maker as usize] {
+                    return None;
+                }
+                if !done[maker as usize] && !needed.contains(&maker) {
+                    needed.push(maker);
+                    open.push(maker);
+                }
+            }
+            if needed.len() > MOST_NEEDED {
+                return None;
+            }
+        }
+        Some(needed)
     }
 
     /// An order from the ends of the stretch back to what they need.

@@ -150,6 +150,7 @@ impl Pass {
             scope: BarrierScope::Warp,
             scratch: false,
             renewed: false,
+            ordered: false,
             turns: None,
             mbarriers: false,
         });

@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::id::IdMap;
 use crate::lane::effects::{Fence, Spaces, Step, Tokens};
 use crate::lane::{Effects, Inst, InstData, Op, Program, Region, Value};
+use crate::scalar::Binary;
 use rustc_hash::FxHashMap;
 
 /// The registers of a thread with which half of the warps of one of NVIDIA's multiprocessors run.
@@ -255,6 +256,26 @@ impl Registers {
             free.set(value, true);
         }
         Self { free }
+    }
+
+    /// The same where sums of 32 bits with a constant, such as the numbers of elements, are free as well: an assembler
+    /// that lacks registers adds once more.
+    pub(super) fn but_for_sums(program: &Program) -> Self {
+        let mut registers = Self::of(program);
+        let constant = |inst: &InstData| matches!(inst.op, Op::Const(_));
+        let constants = program.insts.values().filter(|inst| constant(inst));
+        let mut is_constant: IdMap<Value, bool> = IdMap::default();
+        constants.flat_map(|inst| &inst.results).for_each(|&value| is_constant.set(value, true));
+        for inst in program.insts.values() {
+            let sums = inst.op == Op::Binary(Binary::Add)
+                && inst.operands.iter().any(|&value| is_constant[value]);
+            for &value in inst.results.iter().filter(|_| sums) {
+                if program.dtype(value) == DType::I32 {
+                    registers.free.set(value, true);
+                }
+            }
+        }
+        registers
     }
 
     /// How many registers a value takes: none if it is free, or a truth value.

@@ -230,7 +230,7 @@ impl OpKind {
                 opaque: true,
                 ..none
             },
-            OpKind::For | OpKind::While | OpKind::If => {
+            OpKind::For(_) | OpKind::While | OpKind::If => {
                 Effects { control: Control::Regions, ..none }
             }
             OpKind::Yield | OpKind::Condition | OpKind::Return => {
@@ -364,7 +364,7 @@ mod tests {
             (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),
             (asm(true), Effects { opaque: true, ..none }),
             (asm(false), any),
-            (OpKind::For, regions),
+            (OpKind::For(_), regions),
             (OpKind::While, regions),
             (OpKind::If, regions),
             (OpKind::Yield, ends),

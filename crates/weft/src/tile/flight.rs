@@ -18,7 +18,7 @@ use crate::id::IdMap;
 /// So such a product goes on only where they hang on another product of the round, whose sum is there later
 /// than that of any product before it.
 pub fn in_flight(kernel: &Kernel, op: &Op) -> Vec<(usize, Value)> {
-    let Some(body) = op.regions.first().filter(|_| op.kind == OpKind::For) else {
+    let Some(body) = op.regions.first().filter(|_| matches!(op.kind, OpKind::For(_))) else {
         return Vec::new();
     };
     // An arm of a branch that looks at a sum waits by itself.

@@ -355,7 +355,7 @@ pub enum OpKind {
     InlineAsm(Box<InlineAsm>),
     /// `(low, high, step, N initial values) -> (N)`; the region has the counter and N carried
     /// parameters and yields N. Runs while the counter is (signed) below `high`.
-    For,
+    For(LoopHints),
     /// `(N initial values) -> (M)`; the first region has N parameters and ends with `condition`,
     /// whose M values enter the second region, which yields N.
     While,
@@ -367,6 +367,16 @@ pub enum OpKind {
     Condition,
     /// Leaves the kernel: the end of its region.
     Return,
+}
+
+/// What the source asks of a loop, as arguments of `tl.range`. None of it changes what the loop means.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct LoopHints {
+    /// In how many rounds at a time its loads are under way (`num_stages`): those of a product are, without being asked
+    /// for; all of them where this says so. Nothing is under way ahead at 0 and 1.
+    pub stages: Option<u32>,
+    /// Whether the loop inside it becomes one with it (`flatten`).
+    pub flatten: bool,
 }
 
 /// Assembly that is handed on as it is.
@@ -459,7 +469,7 @@ impl OpKind {
             OpKind::Print { .. } => "print".into(),
             OpKind::Assert { .. } => "assert".into(),
             OpKind::InlineAsm(_) => "inline assembly".into(),
-            OpKind::For => "for".into(),
+            OpKind::For(_) => "for".into(),
             OpKind::While => "while".into(),
             OpKind::If => "if".into(),
             OpKind::Yield => "yield".into(),

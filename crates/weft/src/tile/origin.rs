@@ -21,7 +21,7 @@ impl Sources {
                 op.regions.get(region).map_or(&[], |region| kernel.handed_over(region))
             };
             match op.kind {
-                OpKind::For => {
+                OpKind::For(_) => {
                     let carried = &op.regions[0].params[1..];
                     flow(&op.operands[3..], carried);
                     flow(handed_over(0), carried);

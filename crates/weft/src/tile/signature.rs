@@ -76,7 +76,7 @@ pub(super) fn check(
             }),
             "takes and gives integers of 32 or 64 bits, all of one shape",
         ),
-        OpKind::For => (
+        OpKind::For(_) => (
             matches!((operands, results), ([low, high, step, carried @ ..], results)
                 if low == high && low == step && !low.is_tensor() && is_number(low)
                     && low.dtype().is_int() && carried == results),

@@ -18,7 +18,7 @@ pub fn tappable(kernel: &Kernel) -> Vec<(OpId, Value)> {
 fn collect(kernel: &Kernel, region: &Region, found: &mut Vec<(OpId, Value)>) {
     for &id in &region.ops {
         let op = &kernel.ops[id];
-        if matches!(op.kind, OpKind::For | OpKind::While | OpKind::If) {
+        if matches!(op.kind, OpKind::For(_) | OpKind::While | OpKind::If) {
             op.regions.iter().for_each(|inner| collect(kernel, inner, found));
         }
         let seen = |&&value: &&Value| {

@@ -12,8 +12,8 @@ use super::aliases::Aliases;
 use super::names::Names;
 use super::spelling;
 use super::{
-    Element, InlineAsm, Kernel, Module, Op, OpId, OpKind, Param, Precision, Promise, Region,
-    ScaledDot, ScaledFactor, ScaledOperands, Type, Value,
+    Element, InlineAsm, Kernel, LoopHints, Module, Op, OpId, OpKind, Param, Precision, Promise,
+    Region, ScaledDot, ScaledFactor, ScaledOperands, Type, Value,
 };
 use crate::cache::Cache;
 use crate::dtype::DType;
@@ -199,7 +199,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
                 let attributes = format!("axis = {axis} : i32, reverse = {reverse}");
                 self.folding("tt.scan", &attributes, Owner::Scan, op, depth)?;
             }
-            OpKind::For => self.for_(op, depth)?,
+            OpKind::For(hints) => self.for_(op, *hints, depth)?,
             OpKind::While => self.while_(op, depth)?,
             OpKind::If => self.if_(op, depth)?,
             _ => self.simple(op, owner)?,
@@ -372,7 +372,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
             // Printed by `op`.
             OpKind::Reduce { .. }
             | OpKind::Scan { .. }
-            | OpKind::For
+            | OpKind::For(_)
             | OpKind::While
             | OpKind::If => Ok(()),
         }
@@ -570,7 +570,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.f.write_char(')')
     }
 
-    fn for_(&mut self, op: &'a Op, depth: usize) -> fmt::Result {
+    fn for_(&mut self, op: &'a Op, hints: LoopHints, depth: usize) -> fmt::Result {
         let (Some(body), [low, high, step, initial @ ..]) = (op.regions.first(), &op.operands[..])
         else {
             return self.f.write_str("scf.for");
@@ -594,12 +594,14 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         write!(self.f, " : {} ", self.kernel.ty(*low))?;
         self.region(body, Owner::Brief, depth)?;
         self.scope.leave(mark);
-        let params = body.params.iter().enumerate();
-        let promises: Vec<_> = params
-            .flat_map(|(index, &param)| self.promises(param, &format!("_arg{index}")))
-            .collect();
-        if !promises.is_empty() {
-            write!(self.f, " {{{}}}", promises.join(", "))?;
+        let mut attributes = Vec::new();
+        attributes.extend(hints.flatten.then(|| "tt.flatten".to_owned()));
+        attributes.extend(hints.stages.map(|stages| format!("tt.num_stages = {stages} : i32")));
+        for (index, &param) in body.params.iter().enumerate() {
+            attributes.extend(self.promises(param, &format!("_arg{index}")));
+        }
+        if !attributes.is_empty() {
+            write!(self.f, " {{{}}}", attributes.join(", "))?;
         }
         Ok(())
     }

@@ -263,7 +263,7 @@ impl<'a> Verifier<'a> {
             self.error(op.span, message);
         }
         let regions = match op.kind {
-            OpKind::Reduce { .. } | OpKind::Scan { .. } | OpKind::For => 1,
+            OpKind::Reduce { .. } | OpKind::Scan { .. } | OpKind::For(_) => 1,
             OpKind::While | OpKind::If => 2,
             _ => 0,
         };
@@ -282,7 +282,7 @@ impl<'a> Verifier<'a> {
                 self.region(combine, Ending::Yield, &scalars, op.span);
                 self.in_fold = outer;
             }
-            (OpKind::For, [body]) => {
+            (OpKind::For(_), [body]) => {
                 let mut enter = operands.first().map(|&ty| ty.clone()).into_iter().collect();
                 let carried = self.owned_types(op.operands.get(3..).unwrap_or_default());
                 let mut rest = carried.clone();

@@ -9,7 +9,7 @@ use super::table::{Details, Special, Types};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::dtype::DType;
 use crate::location::Locations;
-use crate::tile::{OpKind, Type};
+use crate::tile::{LoopHints, OpKind, Type};
 
 impl<'a> Parser<'a> {
     /// A reduction or a scan, whose region folds, or a `tt.map_elementwise`.
@@ -86,10 +86,10 @@ impl<'a> Parser<'a> {
         Ok(block)
     }
 
-    /// `{attributes}` after the regions, all of them hints: the promises about a region's parameters.
+    /// `{attributes}` after the regions, all of them hints, of which this takes the promises about a region's parameters.
     fn hints(
         &mut self,
-        mut details: Details<'a>,
+        details: &mut Details<'a>,
         operation: &mut Operation<'a>,
         params: usize,
     ) -> Parse<()> {
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
             }
             details.attributes.extend(attributes);
         }
-        details.attributes.finish(details.name)
+        Ok(())
     }
 
     /// `(%a = %x, …)`: the names inside and the values they begin with.
@@ -116,8 +116,8 @@ impl<'a> Parser<'a> {
     }
 
     /// `%i = %low to %high step %step iter_args(%a = %x) -> (T) : i32 { … } {hints}`
-    pub(super) fn for_(&mut self, details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
-        let mut operation = Operation::new(Action::Do(OpKind::For), start);
+    pub(super) fn for_(&mut self, mut details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+        let mut operation = Operation::new(Action::Do(OpKind::For(LoopHints::default())), start);
         let (name, span) = self.value_name("the loop's counter")?;
         self.expect(b'=')?;
         operation.operands.push(self.value()?);
@@ -147,12 +147,17 @@ impl<'a> Parser<'a> {
         let region = self.yielding_block(params, operation.result_types.len())?;
         let params = region.params.len();
         operation.regions.push(region);
-        self.hints(details, &mut operation, params)?;
+        self.hints(&mut details, &mut operation, params)?;
+        let stages = details.attributes.take_integer("tt.num_stages")?;
+        let stages = stages.and_then(|(stages, _)| u32::try_from(stages).ok());
+        let flatten = details.attributes.take_bool("tt.flatten")?;
+        operation.action = Action::Do(OpKind::For(LoopHints { stages, flatten }));
+        details.attributes.finish(details.name)?;
         Ok(operation)
     }
 
     /// `%c -> (T) { … } else { … } {hints}`
-    pub(super) fn if_(&mut self, details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+    pub(super) fn if_(&mut self, mut details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
         let mut operation = Operation::new(Action::Do(OpKind::If), start);
         operation.operands.push(self.value()?);
         operation.operand_types.push(Type::scalar(DType::I1));
@@ -174,12 +179,13 @@ impl<'a> Parser<'a> {
             return self.expected("`else`, since the operation has results");
         };
         operation.regions.push(otherwise);
-        self.hints(details, &mut operation, 0)?;
+        self.hints(&mut details, &mut operation, 0)?;
+        details.attributes.finish(details.name)?;
         Ok(operation)
     }
 
     /// `(%a = %x) : (T) -> (U) { … } do { ^bb0(%b: U): … } attributes {hints}`
-    pub(super) fn while_(&mut self, details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
+    pub(super) fn while_(&mut self, mut details: Details<'a>, start: Span) -> Parse<Operation<'a>> {
         let mut operation = Operation::new(Action::Do(OpKind::While), start);
         let carried = if self.at(b'(') { self.bindings()? } else { Vec::new() };
         operation.operands = carried.iter().map(|(_, value)| *value).collect();
@@ -195,7 +201,8 @@ impl<'a> Parser<'a> {
         let after = self.yielding_block(Vec::new(), operation.operand_types.len())?;
         operation.regions.push(after);
         self.eat_word("attributes");
-        self.hints(details, &mut operation, 0)?;
+        self.hints(&mut details, &mut operation, 0)?;
+        details.attributes.finish(details.name)?;
         Ok(operation)
     }
 

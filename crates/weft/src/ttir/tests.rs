@@ -301,7 +301,12 @@ fn the_verifier_names_every_broken_rule() {
             kernel.body.ops.insert(0, Id::new(1002));
         }),
         ("a region around itself", |kernel| {
-            let id = kernel.body.ops.iter().copied().find(|&id| kernel.ops[id].kind == OpKind::For);
+            let id = kernel
+                .body
+                .ops
+                .iter()
+                .copied()
+                .find(|&id| matches!(kernel.ops[id].kind, OpKind::For(_)));
             find(kernel, "for").regions[0].ops.insert(0, id.unwrap());
         }),
         ("an argument without a value", |kernel| {

@@ -66,7 +66,7 @@ fn first_rounds_that_differ_are_apart() {
     let ifs_in_loops = |kernel: &Kernel| {
         let mut count = 0;
         kernel.walk(&kernel.body, &mut |_, op| {
-            for region in op.regions.iter().filter(|_| op.kind == OpKind::For) {
+            for region in op.regions.iter().filter(|_| matches!(op.kind, OpKind::For(_))) {
                 kernel.walk(region, &mut |_, op| count += usize::from(op.kind == OpKind::If));
             }
         });

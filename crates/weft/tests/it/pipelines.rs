@@ -9,7 +9,7 @@ use weft::axis::AxisFacts;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
-use weft::pipeline;
+use weft::pipeline::{self, Wanted};
 use weft::tile::{self, AsyncCopy, Kernel, LocalOp, Op, OpKind, eval};
 use weft::ttir;
 use weft_layout::machine::Machine;
@@ -51,7 +51,8 @@ fn loops_that_run_ahead_mean_the_same() {
             .flat_map(|name| [2, 3, 4].map(|s| (name, s)));
         for (name, stages) in ways {
             let facts = AxisFacts::of(kernel);
-            let Some(ahead) = pipeline::run(kernel, &facts, &machine(name), 4, stages) else {
+            let Some(ahead) = pipeline::run(kernel, &facts, &machine(name), 4, Wanted::of(stages))
+            else {
                 continue;
             };
             tile::verify(&ahead).unwrap();
@@ -81,16 +82,19 @@ fn registers_hold_the_factors_of_machines_without_copies() {
         let kernel = &module.kernels[0];
         let facts = AxisFacts::of(kernel);
         for (machine, stages) in [(&roomy, 1), (&narrow, 2)] {
-            assert!(pipeline::run(kernel, &facts, machine, 4, stages).is_none(), "{file}");
+            assert!(
+                pipeline::run(kernel, &facts, machine, 4, Wanted::of(stages)).is_none(),
+                "{file}"
+            );
         }
-        let once = pipeline::run(kernel, &facts, &roomy, 4, 2).unwrap();
-        let more = pipeline::run(kernel, &facts, &roomy, 4, 4).unwrap();
+        let once = pipeline::run(kernel, &facts, &roomy, 4, Wanted::of(2)).unwrap();
+        let more = pipeline::run(kernel, &facts, &roomy, 4, Wanted::of(4)).unwrap();
         assert_eq!(once.to_string(), more.to_string(), "registers hold one round");
         assert_eq!(copies(&once), 0);
         let is_load = |op: &Op| matches!(op.kind, OpKind::Load(_));
         let (mut inside, mut products) = (0, 0);
         once.walk(&once.body, &mut |_, op| {
-            for region in op.regions.iter().filter(|_| op.kind == OpKind::For) {
+            for region in op.regions.iter().filter(|_| matches!(op.kind, OpKind::For(_))) {
                 once.walk(region, &mut |_, op| {
                     inside += usize::from(is_load(op));
                     let factors = op.operands.iter().take(2);
@@ -115,7 +119,7 @@ fn copies_past_the_registers_bring_factors_that_lie_along_the_sum() {
         let module = ttir::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
         let kernel = &module.kernels[0];
         let facts = AxisFacts::of(kernel);
-        let ahead = pipeline::run(kernel, &facts, &machine("gfx950"), 4, 3);
+        let ahead = pipeline::run(kernel, &facts, &machine("gfx950"), 4, Wanted::of(3));
         if let Some(ahead) = &ahead {
             tile::verify(ahead).unwrap();
         }
@@ -175,7 +179,7 @@ module {
 fn loads_of_rounds(kernel: &Kernel) -> (usize, usize) {
     let (mut ahead, mut own) = (0, 0);
     kernel.walk(&kernel.body, &mut |_, op| {
-        for region in op.regions.iter().filter(|_| op.kind == OpKind::For) {
+        for region in op.regions.iter().filter(|_| matches!(op.kind, OpKind::For(_))) {
             kernel.walk(region, &mut |_, op| {
                 let masked = op.operands.len() > 1;
                 ahead += usize::from(matches!(op.kind, OpKind::Load(_)) && masked);
@@ -203,7 +207,8 @@ fn a_few_numbers_come_one_round_ahead() {
         let launch = ([1, 1, 1], &arguments[..]);
         for stages in 2..=4 {
             let facts = AxisFacts::of(kernel);
-            let ahead = pipeline::run(kernel, &facts, &machine("sm_90"), 1, stages).unwrap();
+            let ahead =
+                pipeline::run(kernel, &facts, &machine("sm_90"), 1, Wanted::of(stages)).unwrap();
             tile::verify(&ahead).unwrap();
             assert_eq!(loads_of_rounds(&ahead), (2, 0), "{stages} stages");
             let ((memory, report), (wanted, before)) = (run(launch, &ahead), run(launch, kernel));
@@ -222,7 +227,9 @@ fn what_a_round_may_write_to_is_loaded_where_it_stands() {
     for text in [written, again] {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
-        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine("sm_90"), 1, 3).unwrap();
+        let ahead =
+            pipeline::run(kernel, &AxisFacts::of(kernel), &machine("sm_90"), 1, Wanted::of(3))
+                .unwrap();
         assert_eq!(loads_of_rounds(&ahead), (1, 1));
     }
 }
@@ -238,7 +245,8 @@ fn loads_pass_atomics_that_tell_nothing() {
     for (text, runs) in [(adds, true), (looks, false)] {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
-        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine("sm_90"), 1, 3);
+        let ahead =
+            pipeline::run(kernel, &AxisFacts::of(kernel), &machine("sm_90"), 1, Wanted::of(3));
         assert_eq!(ahead.is_some(), runs);
     }
 }
@@ -249,7 +257,8 @@ fn stages_leave_room_for_blocks() {
     let module = ttir::parse(GATED).unwrap();
     let kernel = &module.kernels[0];
     let stages = |machine: &Machine, stages: u32| {
-        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), machine, 1, stages).unwrap();
+        let ahead =
+            pipeline::run(kernel, &AxisFacts::of(kernel), machine, 1, Wanted::of(stages)).unwrap();
         let mut found = 0;
         ahead.walk(&ahead.body, &mut |_, op| {
             if op.kind == OpKind::Local(LocalOp::Alloc) {
@@ -347,7 +356,7 @@ fn begins_in_front(text: &str) -> bool {
     let kernel = compile::compile(&module, &module.kernels[0], &options).unwrap().kernel;
     let mut order = Vec::new();
     kernel.walk(&kernel.body, &mut |_, op| {
-        if op.kind == OpKind::For {
+        if matches!(op.kind, OpKind::For(_)) {
             order = op.regions[0].ops.iter().map(|&id| kernel.ops[id].kind.clone()).collect();
         }
     });
@@ -426,7 +435,8 @@ fn loads_whose_addresses_a_branch_finds_run_ahead() {
     let kernel = &module.kernels[0];
     let facts = AxisFacts::of(kernel);
     for stages in [2, 3, 4] {
-        let ahead = pipeline::run(kernel, &facts, &machine("sm_80"), 4, stages).unwrap();
+        let ahead =
+            pipeline::run(kernel, &facts, &machine("sm_80"), 4, Wanted::of(stages)).unwrap();
         tile::verify(&ahead).unwrap();
         assert_eq!(copies(&ahead), 2 * stages as usize, "{stages} stages");
     }

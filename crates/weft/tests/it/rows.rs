@@ -87,7 +87,7 @@ fn loads(kernel: &Kernel) -> [usize; 3] {
     let mut found = [0; 3];
     kernel.walk(&kernel.body, &mut |_, op| {
         let place = match op.kind {
-            OpKind::For => 0,
+            OpKind::For(_) => 0,
             OpKind::If => 1,
             _ => return,
         };

@@ -340,7 +340,7 @@ impl Encoder<'_> {
             self.get(value, place)?;
         }
         match &op.kind {
-            OpKind::For => {
+            OpKind::For(_) => {
                 let carried = &op.regions[0].params[1..];
                 let mut operands = Vec::new();
                 for &bound in &op.operands[..3] {

@@ -182,7 +182,7 @@ impl<'k> Instance<'k> {
             OpKind::Print { .. } | OpKind::Assert { .. } => {
                 world.report(Site { id, op, instance: self.id }, &operands);
             }
-            OpKind::For => {
+            OpKind::For(_) => {
                 let [low, high, _step, carried @ ..] = &operands[..] else {
                     return Err("it lacks its bounds".into());
                 };
@@ -341,7 +341,7 @@ impl<'k> Instance<'k> {
                     self.define_all(kernel, &op.results, handed)?;
                     Ok(Flow::Next)
                 }
-                (OpKind::For, OpKind::Yield) => {
+                (OpKind::For(_), OpKind::Yield) => {
                     let (Some(counter), [_, high, step, ..]) = (counter, &op.operands[..]) else {
                         return Err("its loop lacks its bounds".into());
                     };

@@ -10,7 +10,7 @@
 use super::super::rewrite::Rewriter;
 use crate::dtype::DType;
 use crate::scalar::{Binary, Cast, Compare, Function, Unary};
-use crate::tile::{OpKind, Region, Type, Value, WriteOps};
+use crate::tile::{LoopHints, OpKind, Region, Type, Value, WriteOps};
 
 /// What is smaller is near zero: the second term of the power series is lost.
 fn tiny(dtype: DType) -> f64 {
@@ -218,9 +218,14 @@ impl Rewriter<'_, '_, '_> {
         let types: Vec<Type> = carried.iter().map(|&value| self.ty(value)).collect();
         let enter = [&[counter], &types[..]].concat();
         let operands = [&[from, to, one], carried].concat();
-        self.owner(OpKind::For, &operands, (&enter, &types), |inner, params| {
-            params.split_first().map_or(Vec::new(), |(&step, rest)| body(inner, step, rest))
-        })
+        self.owner(
+            OpKind::For(LoopHints::default()),
+            &operands,
+            (&enter, &types),
+            |inner, params| {
+                params.split_first().map_or(Vec::new(), |(&step, rest)| body(inner, step, rest))
+            },
+        )
     }
 
     /// An operation with one region, by the types that enter it and those of the results.

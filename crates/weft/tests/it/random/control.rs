@@ -3,7 +3,7 @@
 use super::build::{Build, tensor};
 use weft::dtype::DType;
 use weft::scalar::{Binary, Compare};
-use weft::tile::{OpKind, Precision, Type, Value};
+use weft::tile::{LoopHints, OpKind, Precision, Type, Value};
 
 /// The highest number of a page, of which all bits are ones.
 const PAGES: u64 = 7;
@@ -34,6 +34,14 @@ impl Build<'_> {
 
     pub(super) fn next_of(&mut self, types: &[Type]) -> Vec<Value> {
         types.iter().map(|ty| self.of_type(ty)).collect()
+    }
+
+    /// What a source might ask of a loop.
+    fn hints(&mut self) -> LoopHints {
+        LoopHints {
+            stages: self.dice.pick(&[None, None, Some(1), Some(2), Some(3), Some(4)]),
+            ..LoopHints::default()
+        }
     }
 
     pub(super) fn for_loop(&mut self, most: u64) {
@@ -75,7 +83,8 @@ impl Build<'_> {
             next
         });
         let operands = [&bounds[..], &carried].concat();
-        let results = self.owner(OpKind::For, &operands, &all, vec![region]);
+        let hints = self.hints();
+        let results = self.owner(OpKind::For(hints), &operands, &all, vec![region]);
         self.pool.extend(&results[..types.len()]);
     }
 
@@ -142,7 +151,8 @@ impl Build<'_> {
             next
         });
         let operands = [&bounds[..], &carried].concat();
-        let results = self.owner(OpKind::For, &operands, &types, vec![region]);
+        let hints = self.hints();
+        let results = self.owner(OpKind::For(hints), &operands, &types, vec![region]);
         self.pool.push(results[2]);
     }
 

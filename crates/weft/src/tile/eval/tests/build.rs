@@ -8,7 +8,9 @@ use crate::location::{Loc, Locations};
 use crate::memory::{Buffer, Memory};
 use crate::scalar::{self, Binary, Compare};
 use crate::tile::eval::{EvalError, Options, Report, run};
-use crate::tile::{Element, Kernel, LoadOptions, Op, OpId, OpKind, Param, Region, Type, Value};
+use crate::tile::{
+    Element, Kernel, LoadOptions, LoopHints, Op, OpId, OpKind, Param, Region, Type, Value,
+};
 
 /// Writes a kernel, operation by operation. An operation's place is its number plus one.
 pub(super) struct Build {
@@ -190,7 +192,13 @@ impl Build {
         let results = self.types(carried);
         let params = [vec![self.ty(bounds[0])], results.clone()].concat();
         let region = self.region(&params, OpKind::Yield, body);
-        self.push(OpKind::For, &[&bounds, carried].concat(), &results, vec![region]).1
+        self.push(
+            OpKind::For(LoopHints::default()),
+            &[&bounds, carried].concat(),
+            &results,
+            vec![region],
+        )
+        .1
     }
 
     /// A `while` that carries the same values in both regions.
