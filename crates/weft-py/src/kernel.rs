@@ -172,12 +172,7 @@ impl Kernel {
         py.detach(text).map_err(|error| of_request(&error))
     }
 
-    /// The blocks that run on a multiprocessor where each thread has so many registers.
-    fn blocks(&self, registers: u32) -> u32 {
-        self.0.blocks(registers)
-    }
-
-    /// Whether more blocks run where each thread has `found` registers than where it has `before`, and no less of
+    /// Whether more blocks run on a multiprocessor where each thread has `found` registers than where it has `before`, and no less of
     /// what they load is under way at once.
     fn has_more(&self, found: u32, before: u32) -> bool {
         self.0.has_more(found, before)

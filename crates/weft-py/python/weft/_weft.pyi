@@ -62,8 +62,6 @@ class Kernel:
     def sparing_ptx(self, registers: int, stack_bytes: int) -> str | None:
         """The PTX text in the order that needs fewer registers, if there is one and more registers, or more
         blocks, would help where each thread was given so many registers and so many bytes of a stack."""
-    def blocks(self, registers: int) -> int:
-        """The blocks that run on a multiprocessor where each thread has so many registers."""
     def has_more(self, found: int, before: int) -> bool:
         """Whether more blocks run on a multiprocessor where each thread has `found` registers than where it has
         `before`, and no less of what they load is under way at once."""

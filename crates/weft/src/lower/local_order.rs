@@ -174,6 +174,8 @@ struct Walk<'a> {
     sources: Sources,
     orders: Orders,
     end: End,
+    /// The allocations that copies and loads alone touch, all in one layout of which no thread holds copies.
+    alike: IdMap<OpId, bool>,
 }
 
 /// How the region that is walked ends.
@@ -200,7 +202,9 @@ pub(super) fn orders(
         sources: Sources::of(kernel),
         orders: Orders { barriers, ..Orders::default() },
         end: End::default(),
+        alike: IdMap::default(),
     };
+    walk.alike = walk.alike();
     walk.region(&kernel.body, Pending::default());
     walk.orders
 }
@@ -518,10 +522,11 @@ impl Walk<'_> {
                 _ => self.fetch(id, &access, pending),
             };
         }
-        let own = self.layout_of(id, op, tensor).filter(|&layout| {
-            let layout = self.assignment.layouts.get(layout);
-            layout.free_mask(LANE) | layout.free_mask(WARP) == 0
-        });
+        let own = match self.assignment.given(tensor) {
+            Some(given) => self.owned(given),
+            None if roots.iter().all(|&root| self.alike[root]) => self.layout_of(id, op, tensor),
+            None => None,
+        };
         let own = own.map(|layout| (layout, memory));
         let access = Access { roots, writes, buffer, own, left: Left::No };
         if pending.accesses.iter().any(|before| self.meet(before, &access)) {
@@ -541,17 +546,49 @@ impl Walk<'_> {
         }
     }
 
-    /// The layout in which an access to shared memory runs, as far as others can rely on it.
+    /// The layout in which a copy to shared memory or a load from there runs, if no thread holds copies of it.
     fn layout_of(&self, id: OpId, op: &Op, tensor: Value) -> Option<LayoutId> {
-        let given = self.assignment.given(tensor);
-        match op.kind {
-            OpKind::Local(LocalOp::Load) => given.or(self.assignment.registers(tensor)),
-            OpKind::AsyncCopy(_) => {
-                let runs_in = self.assignment.runs_in(id).or(given);
-                runs_in.or(self.assignment.registers(tensor))
+        let home = self.assignment.registers(tensor);
+        let layout = match op.kind {
+            OpKind::Local(LocalOp::Load) => home,
+            OpKind::AsyncCopy(_) => self.assignment.runs_in(id).or(home),
+            _ => None,
+        };
+        layout.and_then(|layout| self.owned(layout))
+    }
+
+    /// A layout of which no thread holds copies.
+    fn owned(&self, layout: LayoutId) -> Option<LayoutId> {
+        let threads = self.assignment.layouts.get(layout);
+        (threads.free_mask(LANE) | threads.free_mask(WARP) == 0).then_some(layout)
+    }
+
+    /// [`Walk::alike`].
+    fn alike(&self) -> IdMap<OpId, bool> {
+        let mut layouts: IdMap<OpId, Option<LayoutId>> = IdMap::default();
+        let mut mixed: IdMap<OpId, bool> = IdMap::default();
+        self.kernel.walk(&self.kernel.body, &mut |id, op| {
+            if !op.kind.effects().local.any() {
+                return;
             }
-            _ => given,
+            let access = roles(op);
+            let layout = access.and_then(|(_, tensor)| self.layout_of(id, op, tensor));
+            let described = op.operands.iter().chain(&op.results).copied();
+            for memory in described.filter(|&value| self.kernel.ty(value).memory().is_some()) {
+                for &root in self.roots(memory).0.iter() {
+                    let is_other = layout
+                        .is_none_or(|layout| *layouts.entry(root).get_or_insert(layout) != layout);
+                    if is_other {
+                        mixed.set(root, true);
+                    }
+                }
+            }
+        });
+        let mut alike = IdMap::default();
+        for root in self.kernel.ops.keys().filter(|&root| layouts[root].is_some()) {
+            alike.set(root, !mixed[root]);
         }
+        alike
     }
 
     /// A block that the copy engine writes, or reads. Who reads it waits for it, whatever the others do.

@@ -107,7 +107,7 @@ pub fn run(
     }
     // Warps of one warpgroup are held together by its products.
     let apart = machine.warpgroup_multiplies.iter().any(|product| warps > product.warps());
-    let mut result = kernel.clone();
+    let (mut result, mut loops_changed) = (kernel.clone(), false);
     let mut around: IdMap<OpId, Around> = IdMap::default();
     for found in loops {
         let each: u64 = found.loads().map(|load| bytes(kernel, load)).sum();
@@ -124,8 +124,12 @@ pub fn run(
         }
         if stages >= 2 {
             let found = found.with_held(kernel, stages);
+            loops_changed = true;
             around.set(found.op, ahead::rewrite(&mut result, &found, stages, apart && copies));
         }
+    }
+    if !loops_changed {
+        return None;
     }
     result.put_around(&around);
     prune::run(&mut result);

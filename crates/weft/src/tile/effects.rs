@@ -247,8 +247,8 @@ mod tests {
     use crate::cache::Cache;
     use crate::scalar::{Binary, Cast, Compare, Directed, Function, Rounding, Unary};
     use crate::tile::{
-        AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, LocalOp, OpKind,
-        Phase, Precision, ScaledDot, ScaledFactor, TransferOp,
+        AsyncCopy, ByPointers, CopyOptions, DescriptorOp, InlineAsm, LoadOptions, LocalOp,
+        LoopHints, OpKind, Phase, Precision, ScaledDot, ScaledFactor, TransferOp,
     };
 
     /// Each row of the table, by itself.
@@ -364,7 +364,7 @@ mod tests {
             (OpKind::Assert { message: String::new() }, Effects { visible: true, ..none }),
             (asm(true), Effects { opaque: true, ..none }),
             (asm(false), any),
-            (OpKind::For(_), regions),
+            (OpKind::For(LoopHints::default()), regions),
             (OpKind::While, regions),
             (OpKind::If, regions),
             (OpKind::Yield, ends),

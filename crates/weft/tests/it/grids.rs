@@ -6,8 +6,9 @@ use weft::axis::AxisFacts;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
 use weft::emit::{self, Language, Target};
+use weft::pipeline::{self, Wanted};
 use weft::tile::{self, OpKind};
-use weft::{pipeline, ttir};
+use weft::ttir;
 use weft_layout::machine::Machine;
 
 /// The operations as Triton 3.9 prints them, and the assembly that Triton 3.6 has for them.
@@ -136,7 +137,8 @@ fn loops_wait_once_in_front() {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
         let machine = Machine::by_name("sm_90").unwrap();
-        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), machine, 4, 3).unwrap();
+        let ahead =
+            pipeline::run(kernel, &AxisFacts::of(kernel), machine, 4, Wanted::of(3)).unwrap();
         tile::verify(&ahead).unwrap();
         let waits = |op: &OpKind| *op == OpKind::GridWait;
         let outside = ahead.body.ops.iter().filter(|&&id| waits(&ahead.ops[id].kind)).count();

@@ -5,7 +5,8 @@ use crate::inputs::Argument::{Empty, I32, Integers, Random};
 use weft::axis::AxisFacts;
 use weft::compile::Options;
 use weft::dtype::DType;
-use weft::{pipeline, tile, ttir};
+use weft::pipeline::{self, Wanted};
+use weft::{tile, ttir};
 use weft_layout::machine::Machine;
 
 /// Sums of products of the tiles of two tensors, whose pages a table gives: of one by each row, of the other by the whole.
@@ -80,10 +81,11 @@ fn tiles_that_a_table_places_are_copied_ahead() {
     let kernel = &module.kernels[0];
     let facts = AxisFacts::of(kernel);
     let (sm_90, stages) = (machine("sm_90"), 3);
-    assert!(pipeline::run(kernel, &facts, &sm_90, 4, stages).is_none());
+    assert!(pipeline::run(kernel, &facts, &sm_90, 4, Wanted::of(stages)).is_none());
     let indexed = pipeline::indices(kernel, &facts, &sm_90, 4).unwrap();
     tile::verify(&indexed).unwrap();
-    let ahead = pipeline::run(&indexed, &AxisFacts::of(&indexed), &sm_90, 4, stages).unwrap();
+    let ahead =
+        pipeline::run(&indexed, &AxisFacts::of(&indexed), &sm_90, 4, Wanted::of(stages)).unwrap();
     tile::verify(&ahead).unwrap();
     let copies = ahead.to_string().matches("async_copy_global_to_local").count();
     assert_eq!(copies, 2 * stages as usize, "{ahead}");

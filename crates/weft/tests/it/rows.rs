@@ -4,9 +4,9 @@ use crate::inputs::Argument::{I32, Whole};
 use crate::inputs::make;
 use weft::compile::{self, Options};
 use weft::dtype::DType;
-use weft::pipeline;
+use weft::pipeline::{self, Wanted};
 use weft::sim::{self, Launch};
-use weft::tile::{self, Kernel, OpKind, eval};
+use weft::tile::{self, AsyncCopy, Kernel, OpKind, eval};
 use weft::{axis::AxisFacts, ttir};
 use weft_layout::machine::Machine;
 
@@ -144,55 +144,81 @@ fn rounds_see_what_those_before_them_have_stored() {
         .replace("tt.splat %there", "tt.splat %y")
         .replace("%to = tt.addptr %theres, %columns", "%to = tt.addptr %theres, %at");
     for text in [BY_BASE, CARRIED, &masked, &both, &counted] {
-        let module = ttir::parse(text).unwrap();
-        let kernel = &module.kernels[0];
-        let facts = AxisFacts::of(kernel);
-        let ahead = pipeline::run(kernel, &facts, &machine(), 2, 3).unwrap();
-        tile::verify(&ahead).unwrap();
-        // The load of the next round, and that which is done again.
-        assert_eq!(loads(&ahead), [1, 1, 1]);
-        let compiled = compile::compile(
-            &module,
-            kernel,
-            &Options { warps: 2, ..Options::for_machine(&machine()) },
-        );
-        let program = compiled.unwrap().program;
-        for rounds in [0, 1, 2, 9] {
-            for moved in [None, Some(0), Some(1), Some(-1)] {
-                let arguments = [
-                    ("x", Whole(COLUMNS * 16, -3, 4)),
-                    ("y", Whole(COLUMNS * 16, -3, 4)),
-                    ("total", Whole(COLUMNS * 16, 0, 1)),
-                    ("rounds", I32(rounds)),
-                ];
-                let (mut args, memory) = make(&arguments);
-                // From the second row on, so that there is one before.
-                let row = 4 * COLUMNS as u64;
-                args[0] += row;
-                if let Some(rows) = moved {
-                    args[1] = args[0].wrapping_add_signed(rows * row.cast_signed());
-                }
-                let evaluated = |kernel: &Kernel| {
-                    let mut memory = memory.clone();
-                    let options = eval::Options::default();
-                    eval::run(kernel, [1, 1, 1], &args, &mut memory, options).unwrap();
-                    memory
-                };
-                let wanted = evaluated(kernel);
-                let place = format!("{rounds} rounds, moved by {moved:?}: {text}");
-                assert_eq!(evaluated(&ahead), wanted, "{place}");
-                let launch = Launch {
-                    program: &program,
-                    grid: [1, 1, 1],
-                    args: &args,
-                    machine: &compile::simulated(&machine(), 1),
-                    options: sim::Options::default(),
-                };
-                let mut simulated = memory.clone();
-                let report = sim::run(&launch, &mut simulated).unwrap();
-                assert!(report.is_clean(), "{place}: {report:?}");
-                assert_eq!(simulated, wanted, "{place}");
+        check_rows(text, [1, 1, 1], false);
+        // Three rounds ahead nothing is compared in each round, but all is asked in front of the first.
+        let asked = asked(text, 4);
+        check_rows(&asked, [0, 0, 0], !asked.contains("tt.reduce"));
+        let kernel = &ttir::parse(&asked).unwrap().kernels[0];
+        let one = Wanted { stages: 3, most: 1 };
+        assert!(pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 2, one).is_none());
+    }
+}
+
+/// A loop whose source asks for so many stages.
+fn asked(text: &str, stages: u32) -> String {
+    text.replacen("\n  }\n", &format!("\n  }} {{tt.num_stages = {stages} : i32}}\n"), 1)
+}
+
+/// How many copies of a kernel begin in front of its loops, in them and in their branches.
+fn copies(kernel: &Kernel) -> usize {
+    let mut found = 0;
+    kernel.walk(&kernel.body, &mut |_, op| {
+        found += usize::from(matches!(op.kind, OpKind::AsyncCopy(AsyncCopy::Begin(_))));
+    });
+    found
+}
+
+/// Runs a loop over rows with its loads ahead, of which so many stay in the loop, in branches there and in front of it,
+/// without barriers where that is said.
+fn check_rows(text: &str, left: [usize; 3], is_alone: bool) {
+    let module = ttir::parse(text).unwrap();
+    let kernel = &module.kernels[0];
+    let facts = AxisFacts::of(kernel);
+    let ahead =
+        pipeline::run(kernel, &facts, &machine(), 2, Wanted { stages: 3, most: 8 }).unwrap();
+    tile::verify(&ahead).unwrap();
+    // The load of the next round, and that which is done again; or three copies in front, one in each round, and one
+    // where stores are met.
+    assert_eq!(loads(&ahead), left);
+    assert_eq!(copies(&ahead), if left[0] == 0 { 5 } else { 0 });
+    let options = Options { warps: 2, order_accesses: false, ..Options::for_machine(&machine()) };
+    let program = compile::compile(&module, kernel, &options).unwrap().program;
+    assert_eq!(!program.to_string().contains("barrier"), is_alone, "{text}");
+    for rounds in [0, 1, 2, 3, 4, 9] {
+        for moved in [None, Some(0), Some(1), Some(-1)] {
+            let arguments = [
+                ("x", Whole(COLUMNS * 16, -3, 4)),
+                ("y", Whole(COLUMNS * 16, -3, 4)),
+                ("total", Whole(COLUMNS * 16, 0, 1)),
+                ("rounds", I32(rounds)),
+            ];
+            let (mut args, memory) = make(&arguments);
+            // From the second row on, so that there is one before.
+            let row = 4 * COLUMNS as u64;
+            args[0] += row;
+            if let Some(rows) = moved {
+                args[1] = args[0].wrapping_add_signed(rows * row.cast_signed());
             }
+            let evaluated = |kernel: &Kernel| {
+                let mut memory = memory.clone();
+                let options = eval::Options::default();
+                eval::run(kernel, [1, 1, 1], &args, &mut memory, options).unwrap();
+                memory
+            };
+            let wanted = evaluated(kernel);
+            let place = format!("{rounds} rounds, moved by {moved:?}: {text}");
+            assert_eq!(evaluated(&ahead), wanted, "{place}");
+            let launch = Launch {
+                program: &program,
+                grid: [1, 1, 1],
+                args: &args,
+                machine: &compile::simulated(&machine(), 1),
+                options: sim::Options::default(),
+            };
+            let mut simulated = memory.clone();
+            let report = sim::run(&launch, &mut simulated).unwrap();
+            assert!(report.is_clean(), "{place}: {report:?}");
+            assert_eq!(simulated, wanted, "{place}");
         }
     }
 }
@@ -216,14 +242,15 @@ fn other_loops_keep_their_loads() {
     for text in [streams, fixed, written, together, behind] {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
-        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 1, 3);
+        let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 1, Wanted::of(3));
         assert!(ahead.is_none());
     }
     let wide = BY_BASE.replace("64 :", "8192 :").replace("64x", "8192x");
     let module = ttir::parse(&wide).unwrap();
     let kernel = &module.kernels[0];
-    let runs =
-        |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
+    let runs = |warps| {
+        pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, Wanted::of(3)).is_some()
+    };
     assert_eq!([1, 2, 4, 8].map(runs), [false, false, false, true]);
 }
 
@@ -241,8 +268,10 @@ fn loads_ahead_leave_room_for_other_blocks() {
     for (text, wanted) in [(wide, [false, false, true]), (share, [false, true, true])] {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
-        let runs =
-            |warps| pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, 3).is_some();
+        let runs = |warps| {
+            pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), warps, Wanted::of(3))
+                .is_some()
+        };
         assert_eq!([8, 16, 32].map(runs), wanted);
     }
 }
@@ -306,7 +335,7 @@ fn loads_stay_where_registers_lack() {
     let ahead = |count: usize| {
         let module = ttir::parse(&many(count)).unwrap_or_else(|errors| panic!("{errors:?}"));
         let kernel = &module.kernels[0];
-        let found = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 4, 2);
+        let found = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 4, Wanted::of(2));
         assert!(found.is_some(), "{count}");
         let options = Options { warps: 4, stages: 2, ..Options::for_machine(&machine()) };
         let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
@@ -367,7 +396,8 @@ fn loads_ahead_are_as_wide_as_those_of_the_source() {
         found
     };
     assert_eq!(widths(kernel), [4]);
-    let ahead = pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 1, 3).unwrap();
+    let ahead =
+        pipeline::run(kernel, &AxisFacts::of(kernel), &machine(), 1, Wanted::of(3)).unwrap();
     assert_eq!(widths(&ahead), [4, 4]);
 }
 
@@ -446,7 +476,9 @@ fn loads_ahead_of_stores_anywhere_mean_the_same() {
             let module = ttir::parse(&text).unwrap();
             let kernel = &module.kernels[0];
             let facts = AxisFacts::of(kernel);
-            let Some(ahead) = pipeline::run(kernel, &facts, &machine(), 1, 3) else { continue };
+            let Some(ahead) = pipeline::run(kernel, &facts, &machine(), 1, Wanted::of(3)) else {
+                continue;
+            };
             tile::verify(&ahead).unwrap();
             ahead_of += 1;
             for _ in 0..40 {

@@ -67,12 +67,9 @@ def is_better(found: Usage, usage: Usage) -> bool:
 
 
 def has_more(kernel: _weft.Kernel, found: Usage, usage: Usage) -> bool:
-    """Whether less lies on the stack, or as much, and more blocks run."""
+    """Whether less lies on the stack, or as much, and more blocks run without fewer loads under way."""
     if found.stack != usage.stack:
         return found.stack < usage.stack
-    import os
-    if os.environ.get('WEFT_SPARE') == 'old':
-        return kernel.blocks(found.registers) > kernel.blocks(usage.registers)
     return kernel.has_more(found.registers, usage.registers)
 
 

@@ -178,6 +178,27 @@ fn what_fits_stays_as_it_is() {
 }
 
 #[test]
+fn loads_stand_as_early_as_there_is_room() {
+    let program = sum(256);
+    let under_way = |program: &Program| {
+        let insts = program.body.insts.iter().map(|&id| &program.insts[id].op);
+        let before = insts.take_while(|op| !matches!(op, Op::Binary(_)));
+        before.filter(|op| matches!(op, Op::Load { .. })).count()
+    };
+    for room in [24, 40, 100] {
+        let other = order::within(program.clone(), 24 + room);
+        assert_eq!(verify(&other), Ok(()));
+        // An operation's operands and its result are counted together here. Partial sums of nine levels, an address of
+        // two words, and pairs of words.
+        assert!(live(&other) <= room as usize + 2, "{room}: {}", live(&other));
+        assert!(2 * under_way(&other) + 13 >= room as usize, "{room}: {}", under_way(&other));
+    }
+    // Where registers leave room for 40 words of the 512, so many wait at once.
+    assert_eq!(order::loaded_at_once(&program, 64), 40);
+    assert_eq!(order::loaded_at_once(&sum(8), 64), 16);
+}
+
+#[test]
 fn loads_stay_between_what_writes() {
     let access = Access::default();
     let (mut build, n) = build();
