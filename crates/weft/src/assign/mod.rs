@@ -429,6 +429,24 @@ impl Assignment {
         Ok(layout)
     }
 
+    /// Decides where asynchronous copies run whose pointers are made again where they are needed.
+    pub(crate) fn settle_copies(
+        &mut self,
+        kernel: &Kernel,
+        block: Block<'_>,
+    ) -> Result<(), AssignError> {
+        let definitions = kernel.definitions();
+        for (id, op) in kernel.ops.iter() {
+            let OpKind::AsyncCopy(step) = op.kind else { continue };
+            let Some(begun) = step.begun(&op.operands) else { continue };
+            if self.runs_in[id].is_none() && self.given[begun.pointers].is_none() {
+                let place = self.anywhere(kernel, &definitions, block, begun.pointers)?;
+                self.runs_in.set(id, Some(place));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a value is computed wherever it is needed.
     pub fn is_free(&self, value: Value) -> bool {
         self.free[value]

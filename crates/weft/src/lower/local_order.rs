@@ -568,7 +568,8 @@ impl Walk<'_> {
         let mut layouts: IdMap<OpId, Option<LayoutId>> = IdMap::default();
         let mut mixed: IdMap<OpId, bool> = IdMap::default();
         self.kernel.walk(&self.kernel.body, &mut |id, op| {
-            if !op.kind.effects().local.any() {
+            let is_empty = op.kind == OpKind::Local(LocalOp::Alloc) && op.operands.is_empty();
+            if is_empty || !op.kind.effects().local.any() {
                 return;
             }
             let access = roles(op);

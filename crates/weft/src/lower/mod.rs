@@ -98,6 +98,7 @@ pub fn run(
     let Budget { limits, stop } = block.budget;
     build.set_bounds(Bounds { stop: stop.clone(), most: limits.operations });
     build.set_multiprocessor(movement::multiprocessor(block.machine));
+    assignment.settle_copies(kernel, block)?;
     let barriers =
         if order { order::needs_barrier(kernel, facts, assignment) } else { IdMap::default() };
     let ordered = kernel.ops.keys().any(|op| barriers[op]);
