@@ -184,6 +184,7 @@ pub struct ValueData {
 }
 
 /// A piece of shared memory.
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SharedData {
     /// How many bytes the piece has.
