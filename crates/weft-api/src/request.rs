@@ -398,7 +398,7 @@ pub struct CompileRequest {
     #[serde(default = "default_emit")]
     pub emit: Vec<Emit>,
     /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-    /// to one round less ahead of them; 3 unless given.
+    /// to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
@@ -459,7 +459,7 @@ pub struct ExplainRequest {
     /// would lack registers, or where a multiprocessor has room for no other block.
     pub warps: Option<u32>,
     /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-    /// to one round less ahead of them; 3 unless given.
+    /// to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,
@@ -492,7 +492,7 @@ pub struct RunRequest {
     /// would lack registers, or where a multiprocessor has room for no other block.
     pub warps: Option<u32>,
     /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-    /// to one round less ahead of them; 3 unless given.
+    /// to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
     pub stages: Option<u32>,
     /// Whether products become one operation with the sums that take them; unless said, they do.
     pub fp_fusion: Option<bool>,

@@ -551,7 +551,7 @@ pub(crate) struct How {
     #[arg(long = "kernel", value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-    /// to one round less ahead of them; 3 unless given.
+    /// to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub(crate) stages: Option<u32>,
     /// Round every product before it is added, without fused multiply-adds

@@ -172,8 +172,8 @@ impl Kernel {
         py.detach(text).map_err(|error| of_request(&error))
     }
 
-    /// Whether more blocks run on a multiprocessor where each thread has `found` registers than where it has `before`, and no less of
-    /// what they load is under way at once.
+    /// Whether more blocks run on a multiprocessor where each thread has `found` registers than where it has
+    /// `before`, and no less of what they load is under way at once.
     fn has_more(&self, found: u32, before: u32) -> bool {
         self.0.has_more(found, before)
     }

@@ -175,7 +175,7 @@ impl Lowerer<'_> {
             return Err(AssignError::SharedMemory { name, bytes, most: MOST });
         }
         let shared = self.build.shared(bytes as u32, ALIGN.max(home.align), BarrierScope::Block);
-        if op.operands.is_empty() {
+        if op.operands.is_empty() && !self.kernel.is_encoded() {
             // `local_order` has put the barriers.
             self.build.set_ordered(shared);
         } else if !self.is_handed_over(result) {
@@ -357,11 +357,10 @@ impl Lowerer<'_> {
         let dtype = self.kernel.ty(memory).dtype();
         let layout = self.assignment.layouts.get(place);
         let plan = plan::load(&buffer, layout, dtype.bytes() * 8, self.block.machine)?;
-        self.spend(plan.cost.total);
         if is_own && !plan.steps.iter().all(is_of_each_thread) {
-            // What a thread has for itself, a lane loads for another.
-            self.build.barrier(BarrierScope::Warp);
+            return Ok(None);
         }
+        self.spend(plan.cost.total);
         Ok(Some(movement::write_load(&mut self.build, &plan, view.base, dtype)?))
     }
 

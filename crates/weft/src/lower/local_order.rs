@@ -4,8 +4,8 @@
 //! A barrier stands in front of an access where another thread may have touched the same bytes since the
 //! last one, one of the two writing. Two accesses of one allocation through one type and one layout, of
 //! which no thread holds copies, are each thread's own: the same bytes of one buffer, or other buffers.
-//! So are those of an asynchronous copy and of a load, and where that load has lanes bring each other's, it is a warp's
-//! own, and its lanes meet.
+//! So are those of memory that asynchronous copies fill and loads empty, all in one layout; such loads then are of each
+//! thread's own bytes, and none that have lanes bring each other's.
 //! Two buffers of one allocation whose numbers differ have no bytes in common: two constants, or two
 //! values of one round of a loop that hands a set of distinct constants round.
 //! What a loop or a branch carries may be any of what is handed to it.
@@ -533,7 +533,8 @@ impl Walk<'_> {
             self.orders.barriers.set(id, true);
             pending.accesses.clear();
         }
-        if pending.accesses.iter().any(|before| self.touch(before, &access)) {
+        let is_given = self.assignment.given(tensor).is_some();
+        if !is_given && pending.accesses.iter().any(|before| self.touch(before, &access)) {
             self.orders.own.set(id, true);
         }
         let access = [access];

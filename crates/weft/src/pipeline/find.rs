@@ -129,8 +129,8 @@ pub(super) fn loops(
                 if loads.is_empty() && factors.is_empty() {
                     let reach = || Reach::new(kernel, facts, op, &body.inside);
                     let several = asked.is_some_and(|asked| asked > 2);
-                    let rounds = several.then(|| body.copied_rows(machine, threads)).flatten();
-                    let far = rounds.and_then(|rows| {
+                    let rows = several.then(|| body.copied_rows(machine, threads)).flatten();
+                    let far = rows.and_then(|rows| {
                         let apart = reach().apart_in_all(&rows.all(), &rows.passed)?;
                         Some((rows, apart, asked))
                     });

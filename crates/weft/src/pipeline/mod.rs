@@ -39,7 +39,8 @@
 //! of loads and store it, if registers have room. They pass what the loop stores through other arguments. Should these
 //! lead to the same memory, a round loads again in its place: it compares two pointers where a load and a store begin at
 //! one each and go on alike, and else whether they meet in any round is asked in front of the loop (`reach`). Where
-//! neither can be asked no load is ahead.
+//! neither can be asked no load is ahead. Where the source asks for more than two stages, such loads are copied as far
+//! ahead as that says, and whether they may meet what is stored is asked in front of the loop alone.
 
 mod ahead;
 mod behind;
@@ -81,7 +82,7 @@ impl Wanted {
     }
 }
 
-/// The kernel with its loads that feed matrix products `stages - 1` rounds ahead, or one round where registers hold
+/// The kernel with its loads that feed matrix products one round less ahead than there are stages, or one round where registers hold
 /// them; nothing where no loop has such loads, or the program says itself where its tensors live.
 ///
 /// All buffers of a loop together take at most what a block of the machine may have; a loop whose
