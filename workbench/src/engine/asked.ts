@@ -259,7 +259,7 @@ export interface CompileRequest {
   emit?: Emit[];
   /**
    * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-   * to one round less ahead of them; 3 unless given.
+   * to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
    */
   stages?: number;
   /** Whether products become one operation with the sums that take them; unless said, they do. */
@@ -302,7 +302,7 @@ export interface RunRequest {
   warps?: number;
   /**
    * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-   * to one round less ahead of them; 3 unless given.
+   * to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
    */
   stages?: number;
   /** Whether products become one operation with the sums that take them; unless said, they do. */
@@ -346,7 +346,7 @@ export interface ExplainRequest {
   warps?: number;
   /**
    * The most stages of software pipelines, 1 for none: loads that feed a loop's matrix products run up
-   * to one round less ahead of them; 3 unless given.
+   * to one round less ahead of them; 3 unless given, and what a loop of the source asks for goes first.
    */
   stages?: number;
   /** Whether products become one operation with the sums that take them; unless said, they do. */
