@@ -550,9 +550,9 @@ impl Walk<'_> {
     /// The layout in which a copy to shared memory or a load from there runs, if no thread holds copies of it.
     fn layout_of(&self, id: OpId, op: &Op, tensor: Value) -> Option<LayoutId> {
         let home = self.assignment.registers(tensor);
-        let layout = match op.kind {
-            OpKind::Local(LocalOp::Load) => home,
-            OpKind::AsyncCopy(_) => self.assignment.runs_in(id).or(home),
+        let layout = match op.kind.by_pointers() {
+            Some(ByPointers::Copy) => self.assignment.runs_in(id).or(home),
+            _ if op.kind == OpKind::Local(LocalOp::Load) => home,
             _ => None,
         };
         layout.and_then(|layout| self.owned(layout))
