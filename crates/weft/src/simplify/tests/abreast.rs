@@ -102,3 +102,34 @@ fn what_is_live_at_once_has_its_registers() {
     // Registers are scarce.
     assert_eq!(blocks(|build, source| sums(build, source, 110)), None);
 }
+
+#[test]
+fn what_is_summed_up_as_it_comes_has_half_of_the_registers_in_front_of_a_barrier() {
+    let sums = |count, arithmetic, behind| {
+        kernel(|build, _, source| {
+            let access = Access::default();
+            let ones = |build: &mut Builder| {
+                build.load(Space::Global, access, DType::F32, 4, source, None)
+            };
+            let mut sum = build.constant(DType::F32, 0);
+            for _ in 0..count {
+                for mut value in ones(build) {
+                    for _ in 0..arithmetic {
+                        value = build.binary(Binary::Mul, value, value);
+                    }
+                    sum = build.binary(Binary::Add, sum, value);
+                }
+            }
+            build.barrier(BarrierScope::Block);
+            for _ in 0..behind {
+                let loaded = ones(build);
+                build.store(Space::Global, access, source, None, &loaded);
+            }
+            build.store(Space::Global, access, source, None, &[sum]);
+        })
+    };
+    assert_eq!([7, 8].map(|count| sums(count, 0, 0)), [None, Some(16)]);
+    // Where half of the warps have as much to compute as a load takes, and where as much is loaded behind the barrier.
+    assert_eq!([18, 19].map(|arithmetic| sums(17, arithmetic, 0)), [Some(16), None]);
+    assert_eq!([16, 17].map(|behind| sums(17, 0, behind)), [Some(16), None]);
+}
