@@ -18,6 +18,8 @@ const MOST_BYTES: u64 = 16;
 
 /// The registers that a thread keeps of a loop without products for addresses, masks and what reductions have made so far.
 const ADDRESSES: u64 = 32;
+/// The same where a block more runs for it: an assembler makes them again.
+const FEWEST_ADDRESSES: u64 = 16;
 
 /// A loop, and what of it runs ahead.
 pub(super) struct Loop {
@@ -429,9 +431,10 @@ impl<'a> Body<'a> {
     /// the loop carries and the floats that each round looks at: integers are made again where they are needed. Where
     /// each block has a share of the rounds, as blocks do of which as many are asked for as run at once, what a round loads
     /// may take a quarter. Else as many warps as the largest block has still run, or three of four that ran before: other
-    /// blocks hide what a warp waits for as well. (Losses over a vocabulary of 50,257 in blocks of 16,384 by 16 warps, of
-    /// which two had run, on an H200: 422 µs with the loads in place, 586 µs a round ahead. A norm's gradients by a block
-    /// of four warps on each multiprocessor: 248 and 191.)
+    /// blocks hide what a warp waits for as well, and no block is left alone whose warps wait for each other, or may be.
+    /// (Losses on an H200 with the loads in place and a round ahead: a vocabulary of 50,257 in blocks of 16,384 by 16
+    /// warps, of which two had run, 422 and 586 µs; vocabularies of 8,192 and of 16,384 in one round by 32 warps 323 and
+    /// 347, 538 and 764. A norm's gradients by a block of four warps on each multiprocessor: 248 and 191.)
     fn has_room(&self, id: OpId, held: &[OpId], machine: &Machine, threads: u64) -> bool {
         let registers = registers_of_thread(machine, threads);
         let words = |value: Value| self.words(value, threads);
@@ -446,14 +449,21 @@ impl<'a> Body<'a> {
         });
         let loaded: u64 = held.iter().map(|&load| words(self.kernel.ops[load].results[0])).sum();
         let kept: u64 = kept.into_iter().map(words).sum();
-        let (alone, ahead) = (ADDRESSES + kept + loaded, ADDRESSES + kept + 2 * loaded);
+        let (alone, ahead) = (kept + loaded, kept + 2 * loaded);
+        let fits = |words: u64, threads: u64, others: u64| {
+            words + others <= registers_of_thread(machine, threads)
+        };
         let keeps_blocks = if self.is_share(&op.operands[..2]) {
             4 * loaded <= registers
         } else {
             let largest_block = machine.threads_per_block.into();
-            ahead <= registers_of_thread(machine, largest_block) || 4 * alone >= 3 * ahead
+            let keeps_warps = fits(ahead, largest_block, ADDRESSES)
+                || 4 * (alone + ADDRESSES) >= 3 * (ahead + ADDRESSES);
+            let has_others = |words, others| fits(words, 2 * threads, others);
+            let hides = has_others(alone, FEWEST_ADDRESSES) && !has_others(ahead, ADDRESSES);
+            keeps_warps && !hides
         };
-        ahead <= registers && keeps_blocks
+        fits(ahead, threads, ADDRESSES) && keeps_blocks
     }
 
     /// The registers that each of so many threads needs for a tensor's numbers, one in each.

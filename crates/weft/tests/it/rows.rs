@@ -265,7 +265,7 @@ fn loads_ahead_leave_room_for_other_blocks() {
   %first = arith.muli %block, %width : i32
   %greatest = scf.for %i = %first",
     );
-    for (text, wanted) in [(wide, [false, false, true]), (share, [false, true, true])] {
+    for (text, wanted) in [(wide, [false; 3]), (share, [false, true, true])] {
         let module = ttir::parse(&text).unwrap();
         let kernel = &module.kernels[0];
         let runs = |warps| {
