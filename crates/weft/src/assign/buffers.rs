@@ -99,17 +99,29 @@ fn choose(
     });
     // The loops of a kernel often fill and read their buffers alike.
     let mut known: Vec<(Accesses, Option<Chosen>)> = Vec::new();
+    // A map of a tensor is of one kind of memory: the first that its blocks come to or go from.
+    let mut mapped: Vec<(Value, &[u64], Family)> = Vec::new();
     for buffers in allocated {
         let (views, copies, found) = Accesses::of(kernel, facts, assignment, block, buffers);
         if !is_known(kernel, &views) {
             continue;
         }
+        let extents = kernel.ty(buffers).tensor_extents();
+        let map = found.boxed.filter(|_| found.units.is_empty());
+        let is_its =
+            |(other, of, _): &&(Value, &[u64], Family)| map == Some(*other) && *of == extents;
+        let tied = mapped.iter().find(is_its).map(|(.., memory)| memory.clone());
         let same = known.iter().find(|(other, _)| *other == found);
-        let memory = match same {
-            Some((_, memory)) => memory.clone(),
-            None => found.memory_and_place(kernel.ty(buffers).tensor_extents(), block),
+        let is_new = tied.is_none() && same.is_none();
+        let memory = match (tied, same) {
+            (Some(memory), _) => Some((memory, None)),
+            (None, Some((_, memory))) => memory.clone(),
+            (None, None) => found.memory_and_place(extents, block),
         };
-        if same.is_none() {
+        if let (Some(map), Some((memory, _))) = (map, &memory) {
+            mapped.push((map, extents, memory.clone()));
+        }
+        if is_new {
             known.push((found, memory.clone()));
         }
         let Some((memory, place)) = memory else { continue };
@@ -194,8 +206,8 @@ struct Accesses {
     /// Whether all that fills them are copies that write runs, each of which takes as much as one can.
     runs: bool,
     units: Vec<Units>,
-    /// Whether boxes of tensors come there, or go from there.
-    boxed: bool,
+    /// The descriptor of the tensor of which boxes come there, or go there.
+    boxed: Option<Value>,
 }
 
 impl Accesses {
@@ -211,7 +223,7 @@ impl Accesses {
         let bits = kernel.ty(buffers).dtype().bytes() * 8;
         let (vector, order) = (Vec::new(), Vec::new());
         let (list, units) = (Vec::new(), Vec::new());
-        let mut found = Self { bits, vector, order, list, runs: false, units, boxed: false };
+        let mut found = Self { bits, vector, order, list, runs: false, units, boxed: None };
         let (mut stored, mut copies) = (Vec::new(), Vec::new());
         let home = |value: Value| {
             let home = assignment.registers(value);
@@ -240,9 +252,10 @@ impl Accesses {
                     found.copy(kernel, facts, assignment, block, id);
                 }
                 (OpKind::Transfer(_), _) => {
-                    let memory = copied(op).and_then(|copied| seen(&copied.memory));
-                    if memory.is_some() {
-                        found.boxed = true;
+                    if let Some(copied) = copied(op)
+                        && seen(&copied.memory).is_some()
+                    {
+                        found.boxed = Some(copied.descriptor);
                         found.order =
                             (0..kernel.ty(buffers).tensor_extents().len()).rev().collect();
                     }
@@ -351,7 +364,7 @@ impl Accesses {
         if !self.units.is_empty() {
             return self.for_units(shape, block);
         }
-        if self.boxed {
+        if self.boxed.is_some() {
             return self.for_boxes(shape, block);
         }
         let filled = self.list.iter().find(|access| access.kind == Kind::Store)?;
@@ -427,7 +440,7 @@ impl Accesses {
         let memory = family.padded(shape).ok()?;
         let of = |kind: Kind| self.list.iter().filter(move |access| access.kind == kind);
         let (mut price, mut instructions) = (0_u64, 0_u64);
-        if self.boxed {
+        if self.boxed.is_some() {
             price += rows_of_boxes(family, shape, bits)? * block.machine.prices.wavefront;
         }
         for access in of(Kind::Load) {

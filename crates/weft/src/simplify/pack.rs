@@ -15,7 +15,7 @@
 //! follows the loop, which waits for its products in any case. If it lets half as many more blocks run, so does other
 //! memory, which could have been filled early: first outside of loops, and in them only if that is not enough.
 
-use super::pieces::{Pieces, fills};
+use super::pieces::{Pieces, empties, fills};
 use super::registers::{self, HALF};
 use crate::budget::Stop;
 use crate::id::Id;
@@ -309,6 +309,8 @@ struct Lives<'l> {
     lines: &'l Lines,
     /// None where nothing touches the piece.
     spans: Vec<Option<Span>>,
+    /// The same without waits for copies: where these were not begun, nobody waits for them.
+    begun: Vec<Option<Span>>,
     /// Where the whole block waits, by lines.
     barriers: Vec<Barrier>,
     /// Whether nothing is in a piece from one round of a loop to the next.
@@ -330,6 +332,7 @@ impl<'l> Lives<'l> {
         let mut lives = Self {
             lines,
             spans: vec![None; program.shared.len()],
+            begun: vec![None; program.shared.len()],
             barriers: Vec::new(),
             renewed: program.shared.values().map(renewed).collect(),
             filled: vec![None; program.shared.len()],
@@ -347,6 +350,14 @@ impl<'l> Lives<'l> {
             }
             fence = (effects.fence == Fence::Proxy).then_some(line);
             line.walk(program, &mut |inst| {
+                let is_wait = empties(inst) && inst.operands.is_empty();
+                if !is_wait && Kind::waited_for(inst).is_none() {
+                    for piece in pieces.touched(inst) {
+                        let (span, renewed) =
+                            (&mut lives.begun[piece.index()], lives.renewed[piece.index()]);
+                        lines.extend(span, renewed, &line.path, position..position);
+                    }
+                }
                 let list = match inst.op.effects().proxy {
                     _ if fills(inst) => &mut lives.filled,
                     Proxy::Generic | Proxy::Unknown => &mut lives.touched,
@@ -413,8 +424,8 @@ impl<'l> Lives<'l> {
 
     /// Whether a block that uses one of two pieces does not use the other.
     fn exclude(&self, x: Shared, y: Shared) -> bool {
-        match (self.span(x), self.span(y)) {
-            (Some(x), Some(y)) => self.lines.excluded(&x.path, &y.path),
+        match [x, y].map(|piece| self.begun[piece.index()].as_ref()) {
+            [Some(x), Some(y)] => self.lines.excluded(&x.path, &y.path),
             _ => true,
         }
     }

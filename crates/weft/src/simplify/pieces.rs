@@ -205,7 +205,7 @@ pub(super) fn fills(inst: &InstData) -> bool {
 }
 
 /// Whether an operation begins a copy from shared memory, of which it has the address, or waits for such copies.
-fn empties(inst: &InstData) -> bool {
+pub(super) fn empties(inst: &InstData) -> bool {
     let effects = inst.op.effects();
     let is_step = matches!(effects.tokens, Tokens::Bulk(Step::Starts | Step::Awaits { .. }));
     is_step && effects.reads.has(Space::Shared) && !effects.writes.has(Space::Shared)
