@@ -151,6 +151,7 @@ pub mod axis;
 pub mod fuse;
 pub mod descriptors;
 pub mod first;
+mod flat;
 pub mod once;
 mod split;
 mod prune;

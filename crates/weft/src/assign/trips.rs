@@ -1,10 +1,13 @@
 //! How often operations run, and from which loops a movement can be taken out.
 
 use crate::id::IdMap;
-use crate::tile::{Kernel, OpId, OpKind, Region, Value};
+use crate::tile::{Kernel, Op, OpId, OpKind, Region, Value};
 
 /// The rounds of a loop whose bounds are not known.
 const UNKNOWN: u64 = 16;
+/// In so many rounds of a loop with products, what a branch does that has none is done once: it begins tiles or ends
+/// them, in kernels that go over the products of several in one loop.
+const OF_A_TILE: u64 = UNKNOWN;
 /// No loop counts for more rounds, nested or not.
 const MOST: u64 = 1 << 24;
 
@@ -17,6 +20,8 @@ pub struct Trips {
     around_value: IdMap<Value, Option<OpId>>,
     /// How often the body of a loop runs, all outer loops counted.
     rounds: IdMap<OpId, u64>,
+    /// What is done once for a tile whose products are rounds of the loop around it.
+    seldom: IdMap<OpId, bool>,
 }
 
 impl Trips {
@@ -34,9 +39,35 @@ impl Trips {
             around_op: IdMap::default(),
             around_value: IdMap::default(),
             rounds: IdMap::default(),
+            seldom: IdMap::default(),
         };
         trips.region(kernel, &kernel.body, None, &constants);
+        kernel.walk(&kernel.body, &mut |_, op| {
+            if matches!(op.kind, OpKind::For(_) | OpKind::While) {
+                trips.tiles(kernel, op);
+            }
+        });
         trips
+    }
+
+    /// Finds what is seldom done in a loop.
+    fn tiles(&mut self, kernel: &Kernel, op: &Op) {
+        let multiplies = |&id: &OpId| kernel.ops[id].kind.is_product();
+        for region in &op.regions {
+            if !region.ops.iter().any(multiplies) {
+                continue;
+            }
+            let branches = region.ops.iter().map(|&id| &kernel.ops[id]);
+            for branch in branches.filter(|op| op.kind == OpKind::If) {
+                let mut inside = Vec::new();
+                for arm in &branch.regions {
+                    kernel.walk(arm, &mut |id, _| inside.push(id));
+                }
+                if !inside.iter().any(multiplies) {
+                    inside.into_iter().for_each(|id| self.seldom.set(id, true));
+                }
+            }
+        }
     }
 
     fn region(
@@ -86,9 +117,10 @@ impl Trips {
     }
 
     /// How often an operation runs: loops of constant bounds as often as these say, others 16 times; both
-    /// sides of a condition.
+    /// sides of a condition, in loops over the products of tiles where these begin or end.
     pub fn of_op(&self, op: OpId) -> u64 {
-        self.inside(self.around_op[op])
+        let times = self.inside(self.around_op[op]);
+        if self.seldom[op] { (times / OF_A_TILE).max(1) } else { times }
     }
 
     /// The outermost loop around an operation in which a value is not defined.

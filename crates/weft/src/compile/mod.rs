@@ -24,12 +24,14 @@ use self::forms::{Form, Forms};
 use crate::assign::{self, AssignError, Assignment, Block, Pin, Review, Spent};
 use crate::axis::AxisFacts;
 use crate::budget::{Budget, Overrun};
+use crate::flat;
 use crate::fuse;
 use crate::lane;
 use crate::lower::{self, Movement, Passed};
+use crate::pipeline;
 use crate::scaled;
 use crate::simplify;
-use crate::tile::{Kernel, Module, Op, OpId, OpKind, Value};
+use crate::tile::{Kernel, LoopHints, Module, Op, OpId, OpKind, Value};
 use weft_layout::machine::Machine;
 
 /// The stages of software pipelines where nothing is said: Triton's default.
@@ -230,7 +232,8 @@ fn with_warps(
     meaning: &Kernel,
     options: &Options,
 ) -> Result<Compiled, CompileError> {
-    let mut forms = Forms::new(meaning, options);
+    let flat = flattened(meaning, options)?;
+    let mut forms = Forms::new(flat.as_ref().unwrap_or(meaning), options);
     let mut attempts = Attempts::of(meaning, options);
     let mut needed = 0;
     while let Some(attempt) = attempts.next() {
@@ -281,6 +284,17 @@ fn meaning(kernel: &Kernel, options: &Options) -> Kernel {
     let plain = scaled::run(kernel, is_kept);
     let fused = options.fp_fusion.then(|| fuse::run(plain.as_ref().unwrap_or(kernel), &pinned));
     fused.flatten().or(plain).unwrap_or_else(|| kernel.clone())
+}
+
+/// The kernel with nested loops as one where the source asks for it, if that is of use: loads may be ahead of rounds. What
+/// is pinned has to be there once.
+fn flattened(kernel: &Kernel, options: &Options) -> Result<Option<Kernel>, Overrun> {
+    let asks = |op: &Op| matches!(op.kind, OpKind::For(LoopHints { flatten: true, .. }));
+    let is_of_use = options.pins.is_empty() && pipeline::has_copies(&options.machine);
+    if !is_of_use || !kernel.ops.values().any(asks) {
+        return Ok(None);
+    }
+    Ok(flat::run(kernel, &facts_of(kernel, options)?))
 }
 
 /// What is known of every value of a kernel, if that is still wanted.

@@ -375,6 +375,8 @@ pub struct LoopHints {
     /// In how many rounds at a time its loads are under way (`num_stages`): those of a product are, without being asked
     /// for; all of them where this says so. Nothing is under way ahead at 0 and 1.
     pub stages: Option<u32>,
+    /// Whether it and the loop inside it had better be one (`flatten`).
+    pub flatten: bool,
 }
 
 /// Assembly that is handed on as it is.

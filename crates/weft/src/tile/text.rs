@@ -595,6 +595,7 @@ impl<'a, 'f, 'g> Printer<'a, 'f, 'g> {
         self.region(body, Owner::Brief, depth)?;
         self.scope.leave(mark);
         let mut attributes = Vec::new();
+        attributes.extend(hints.flatten.then(|| "tt.flatten".to_string()));
         attributes.extend(hints.stages.map(|stages| format!("tt.num_stages = {stages} : i32")));
         for (index, &param) in body.params.iter().enumerate() {
             attributes.extend(self.promises(param, &format!("_arg{index}")));

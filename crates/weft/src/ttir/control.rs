@@ -150,7 +150,8 @@ impl<'a> Parser<'a> {
         self.hints(&mut details, &mut operation, params)?;
         let stages = details.attributes.take_integer("tt.num_stages")?;
         let stages = stages.and_then(|(stages, _)| u32::try_from(stages).ok());
-        operation.action = Action::Do(OpKind::For(LoopHints { stages }));
+        let flatten = details.attributes.take_bool("tt.flatten")?;
+        operation.action = Action::Do(OpKind::For(LoopHints { stages, flatten }));
         details.attributes.finish(details.name)?;
         Ok(operation)
     }

@@ -14,6 +14,7 @@ mod crowded;
 mod deep;
 mod external;
 mod facts;
+mod flat;
 mod fusion;
 mod grids;
 mod homes;

@@ -37,6 +37,8 @@ struct Case {
     extents: [usize; 2],
     /// Tiles that a program computes one after the other; one without a loop where there is none.
     tiles: Option<usize>,
+    /// Whether the source wants the loop of these and that of their products to be one.
+    flat: bool,
     /// Whether all programs write the same tile.
     same: bool,
     warps: u32,
@@ -51,6 +53,7 @@ const PLAIN: Case = Case {
     sizes: [64, 64],
     extents: [128, 128],
     tiles: None,
+    flat: false,
     same: false,
     warps: 4,
     maps: TensorMaps::All,
@@ -117,7 +120,8 @@ impl Case {
     %first = arith.muli %id, %tiles : i32
     scf.for %u = %zero to %tiles step %one  : i32 {{
       %tile = arith.addi %first, %u : i32
-{tile}    }}\n"
+{tile}    }}{}\n",
+                if self.flat { " {tt.flatten}" } else { "" }
             ),
         };
         let (da, db) =
@@ -277,6 +281,25 @@ fn tiles_follow_one_another() {
             let factors = Factors::Mapped { stores: true };
             assert!(matches!(compiled.attempt, Attempt { factors: f, .. } if f == factors));
         }
+    }
+}
+
+/// The tiles whose products are rounds of one loop, and the version of a nest without rounds, store by one map, from memory
+/// that the two versions share.
+#[test]
+fn tiles_of_one_loop_are_sent_while_the_next_one_comes() {
+    for (way, sizes, warps) in
+        [(Way::Stored, [64, 64], 4), (Way::Halves, [128, 128], 8), (Way::Added, [64, 64], 4)]
+    {
+        let extents = sizes.map(|size| 2 * size);
+        let nest = Case { way, sizes, extents, warps, tiles: Some(2), ..PLAIN };
+        let flat = Case { flat: true, ..nest };
+        let [nest, flat] = [nest, flat].map(|case| case.run(3));
+        let factors = Factors::Mapped { stores: true };
+        assert_eq!([nest.attempt, flat.attempt].map(|attempt| attempt.factors), [factors; 2]);
+        assert_eq!(sent(&flat), 2 * sent(&nest));
+        let [before, after] = [nest, flat].map(|compiled| compiled.program.shared_bytes);
+        assert!(after <= before, "{after} bytes, and {before} of a nest");
     }
 }
 

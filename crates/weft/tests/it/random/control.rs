@@ -38,7 +38,10 @@ impl Build<'_> {
 
     /// What a source might ask of a loop.
     fn hints(&mut self) -> LoopHints {
-        LoopHints { stages: self.dice.pick(&[None, None, Some(1), Some(2), Some(3), Some(4)]) }
+        LoopHints {
+            stages: self.dice.pick(&[None, None, Some(1), Some(2), Some(3), Some(4)]),
+            flatten: self.dice.pick(&[false, true]),
+        }
     }
 
     pub(super) fn for_loop(&mut self, most: u64) {
