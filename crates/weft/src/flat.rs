@@ -156,13 +156,22 @@ impl Nest {
         }
         let slices = Slices { kernel, definitions, front, of_tile: &of_tile };
         let is_once = |id: &OpId| !kernel.ops[*id].kind.effects().is_pure();
-        let taken = slices.taken(body);
+        let handed = rounds.handed.iter().copied().filter(|&value| of_tile[value]);
+        let taken: Vec<Value> = slices.taken(body).into_iter().chain(handed).collect();
 
-        // What rounds take, down to what is carried.
+        // What rounds take, down to what is carried: rows, and in the place of tiles that are loaded what is made of them.
         let is_row = |&value: &Value| is_row(kernel.ty(value));
+        let mut loaded = IdMap::<Value, bool>::default();
+        for &id in front {
+            let Op { operands, results, .. } = &kernel.ops[id];
+            let is_loaded = is_once(&id) || operands.iter().any(|&operand| loaded[operand]);
+            for &result in results.iter().filter(|result| is_loaded && !is_row(result)) {
+                loaded.set(result, true);
+            }
+        }
         let mut rows: Vec<Value> = Vec::new();
         let each = slices.back(&taken, &mut |value, id| {
-            let ends = is_once(&id) || is_row(&value);
+            let ends = is_once(&id) || is_row(&value) || loaded[value];
             if ends && !rows.contains(&value) {
                 rows.push(value);
             }
@@ -291,8 +300,7 @@ impl Flat<'_> {
 
         let body = self.body();
         let carried = [&[tiles.low, rounds.low][..], &tiles.initial, &rows, &begin].concat();
-        let ends = self.kernel.copies_of(&carried, &mut Copies::default());
-        ends.iter().for_each(|&value| forget(&mut self.kernel.values[value]));
+        let ends = self.like(&carried);
         let of_tiles = 2..2 + tiles.initial.len();
         let handed = ends[of_tiles].to_vec();
         let kind = OpKind::For(LoopHints { stages, ..LoopHints::default() });
@@ -417,8 +425,7 @@ impl Flat<'_> {
             (Vec::new(), [&tiles.carried[..], &of_kept(&rounds.handed)].concat()),
         ];
         let after = arms[1].1.clone();
-        let after = self.kernel.copies_of(&after, &mut Copies::default());
-        after.iter().for_each(|&value| forget(&mut self.kernel.values[value]));
+        let after = self.like(&after);
         ops.push(self.branch(is_last, after.clone(), arms));
 
         let (own, of_rounds) = after.split_at(tiles.carried.len());
@@ -435,6 +442,15 @@ impl Flat<'_> {
         let carried = [&tiles.carried[..], rows_before, &begin].concat();
         let params = [&[round, tiles.counter, rounds.counter], &carried[..]].concat();
         Region { params, ops }
+    }
+
+    /// Values of the same types, of which nothing is promised.
+    fn like(&mut self, values: &[Value]) -> Vec<Value> {
+        let new = |&value: &Value| {
+            let ValueData { ty, name, .. } = self.kernel.values[value].clone();
+            self.kernel.values.push(ValueData::new(ty, name))
+        };
+        values.iter().map(new).collect()
     }
 
     /// A branch, by what its arms do and hand over.
@@ -476,9 +492,4 @@ fn count(rewrite: &mut Rewrite<'_>, of: &Counted, zero: Value) -> Value {
     }
     let length = rewrite.with_number(Binary::Add, length, of.stride as u64 - 1);
     rewrite.with_number(Binary::DivS, length, of.stride as u64)
-}
-
-/// Takes back what is known of a value from where another one of its kind is defined.
-fn forget(value: &mut ValueData) {
-    *value = ValueData::new(value.ty.clone(), value.name.take());
 }

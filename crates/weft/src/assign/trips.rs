@@ -63,8 +63,9 @@ impl Trips {
                 for arm in &branch.regions {
                     kernel.walk(arm, &mut |id, _| inside.push(id));
                 }
-                if !inside.iter().any(multiplies) {
-                    inside.into_iter().for_each(|id| self.seldom.set(id, true));
+                let multiplies = inside.iter().any(multiplies);
+                for id in inside.into_iter().filter(|_| !multiplies) {
+                    self.seldom.set(id, true);
                 }
             }
         }

@@ -16,9 +16,9 @@
 //! in blocks of 32 by 128 on an H200: 221 µs with 48 registers a thread, 75 µs with 63.) So where nothing in a round but
 //! loads is waited for, the kernel says how many blocks are enough, and the assembler has the registers that are left.
 //! The same holds of kernels without loops, and of what stands in front of where threads first meet, if a thread takes
-//! what it loads as it comes, and would not have the registers for all of it if all warps ran. (A sum of 32,768 floats by
-//! four warps on an H200: 6.6 µs with 33 registers and two or three loads of a thread under way, 3.0 with 64 and eight.
-//! A divergence of rows of 65,536 columns in rounds of 16,384 by 16 warps: 558 µs with 40 registers, 471 with 64.)
+//! what it loads as it comes, and has not the registers for all of it. (A sum of 32,768 floats by four warps on an H200:
+//! 6.6 µs with 33 registers and two or three loads of a thread under way, 3.0 with 64 and eight. A divergence of rows of
+//! 65,536 columns in rounds of 16,384 by 16 warps: 558 µs with 40 registers, 471 with 64.)
 //!
 //! That is left to the assembler where other warps help more: where threads meet, and wait for one another as long, and
 //! where there is so much to compute that the arithmetic of other warps takes as long as a load. (Softmax of rows of
@@ -123,7 +123,7 @@ fn meets(effects: Effects) -> bool {
 }
 
 /// The registers of a program where what a loop, or a kernel without loops, loads in front of where its threads first
-/// meet is most of what it loads, and more than a thread has registers for where all warps run, though half of them can
+/// meet is most of what it loads, and more than a thread has registers for where half of the warps run, though these can
 /// take it as it comes; nothing where half of the warps hide a load behind arithmetic.
 fn streamed(program: &Program, regions: &[Region], stop: &Stop) -> Option<u32> {
     let body = regions.last()?;
@@ -132,7 +132,7 @@ fn streamed(program: &Program, regions: &[Region], stop: &Stop) -> Option<u32> {
     let meets_nowhere = front.len() == body.insts.len();
     let front = Region { insts: front, ..Region::default() };
     let words = loaded(program, &front);
-    if meets_nowhere || words < HALF / 2 || 2 * words <= loaded(program, body) {
+    if meets_nowhere || words < HALF || 2 * words <= loaded(program, body) {
         return None;
     }
     let Loading::SideBySide(_) = Loading::of_warps(program, &[front], 2) else { return None };

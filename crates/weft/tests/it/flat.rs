@@ -20,6 +20,8 @@ struct Nest {
     /// Where a round finds its tile of `x`, and what it adds to the product.
     at: &'static str,
     added: &'static str,
+    /// What it hands to the next one.
+    next: &'static str,
     /// Behind it, where `%sum` is what it gives.
     behind: &'static str,
 }
@@ -30,13 +32,14 @@ const PLAIN: Nest = Nest {
     front: "",
     sum: "%none",
     at: "%first",
-    added: "%product",
+    added: "%none",
+    next: "%product",
     behind: "",
 };
 
 impl Nest {
     fn text(self, flatten: bool) -> String {
-        let Self { carried: [carried, of, handed], front, sum, at, added, behind } = self;
+        let Self { carried: [carried, of, handed], front, sum, at, added, next, behind } = self;
         let flatten = if flatten { " {tt.flatten, tt.num_stages = 3 : i32}" } else { "" };
         format!(
             "tt.func public @tiles(%x: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<f16> {{tt.divisibility = 16 : i32}}, %z: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %w: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %tiles: i32, %from: i32, %to: i32) {{
@@ -79,7 +82,7 @@ impl Nest {
       %b = tt.load %b_at : tensor<64x64x!tt.ptr<f16>>
       %product = tt.dot %a, %b, %part : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
       %added = arith.addf %product, {added} : tensor<64x64xf32>
-      scf.yield {} : tensor<64x64xf32>
+      scf.yield {next} : tensor<64x64xf32>
     }}
     {behind}
     %place = arith.muli %t, %tile : i32
@@ -91,8 +94,7 @@ impl Nest {
   }}{flatten}
   LEFT
   tt.return
-}}",
-            if added == "%product" { "%product" } else { "%added" }
+}}"
         )
         .replace("LEFT", if of == "i32" { "" } else { LEFT })
     }
@@ -111,12 +113,23 @@ const LOADED: &str = "%scale_at = tt.addptr %w, %t : !tt.ptr<f32>, i32
     %scale = tt.load %scale_at : !tt.ptr<f32>
     %scales = tt.splat %scale : f32 -> tensor<64x64xf32>";
 
-fn nests() -> [Nest; 5] {
+fn nests() -> [Nest; 6] {
     let square = "tensor<64x64xf32>";
     [
         PLAIN,
         // Products begin with what is loaded for the tile, and rounds add it again.
-        Nest { front: LOADED, sum: "%scales", added: "%scales", ..PLAIN },
+        Nest { front: LOADED, sum: "%scales", added: "%scales", next: "%added", ..PLAIN },
+        // What a round hands on is the tile's own, and so is what it makes of a tile that is loaded.
+        Nest {
+            front: "%own_at = tt.splat %w : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %own_ats = tt.addptr %own_at, %square : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    %own = tt.load %own_ats : tensor<64x64x!tt.ptr<f32>>
+    %scales = arith.mulf %own, %own : tensor<64x64xf32>",
+            added: "%scales",
+            next: "%scales",
+            behind: "%more = arith.addf %scales, %sum : tensor<64x64xf32>",
+            ..PLAIN
+        },
         // Tiles go on from one another.
         Nest { carried: ["%before = %none", square, "%sum"], sum: "%before", ..PLAIN },
         // What is behind takes what is in front, made again or loaded.

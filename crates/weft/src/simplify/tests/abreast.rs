@@ -128,7 +128,7 @@ fn what_is_summed_up_as_it_comes_has_half_of_the_registers_in_front_of_a_barrier
             build.store(Space::Global, access, source, None, &[sum]);
         })
     };
-    assert_eq!([7, 8].map(|count| sums(count, 0, 0)), [None, Some(16)]);
+    assert_eq!([15, 16].map(|count| sums(count, 0, 0)), [None, Some(16)]);
     // Where half of the warps have as much to compute as a load takes, and where as much is loaded behind the barrier.
     assert_eq!([18, 19].map(|arithmetic| sums(17, arithmetic, 0)), [Some(16), None]);
     assert_eq!([16, 17].map(|behind| sums(17, 0, behind)), [Some(16), None]);
