@@ -102,7 +102,9 @@ struct Nest {
     inner: OpId,
     tiles: Counted,
     rounds: Counted,
-    /// What stands in front of the inner loop, in its body, and behind it.
+    /// What stands in front of the inner loop and is the same for all tiles.
+    fixed: Vec<OpId>,
+    /// What else stands in front of the inner loop, in its body, and behind it.
     front: Vec<OpId>,
     body: Vec<OpId>,
     behind: Vec<OpId>,
@@ -145,17 +147,25 @@ impl Nest {
         let (tiles, rounds) = (tiles?, rounds?);
         let (_, body) = kernel.ops[inner].regions[0].ops.split_last()?;
 
+        // What is the same for all tiles stands in front of them.
+        let is_once = |id: &OpId| !kernel.ops[*id].kind.effects().is_pure();
         let mut of_tile = IdMap::<Value, bool>::default();
         of_tile.set(tiles.counter, true);
         tiles.carried.iter().for_each(|&value| of_tile.set(value, true));
+        let (mut fixed, mut own) = (Vec::new(), Vec::new());
         for &id in front {
-            kernel.ops[id].results.iter().for_each(|&result| of_tile.set(result, true));
+            if is_once(&id) || !taken(kernel, &of_tile, &[id]).is_empty() {
+                own.push(id);
+                kernel.ops[id].results.iter().for_each(|&result| of_tile.set(result, true));
+            } else {
+                fixed.push(id);
+            }
         }
-        if [rounds.low, rounds.high].iter().any(|&bound| of_tile[bound]) {
+        let front = &own[..];
+        if [rounds.low, rounds.high, rounds.step].iter().any(|&bound| of_tile[bound]) {
             return None;
         }
         let slices = Slices { kernel, definitions, front, of_tile: &of_tile };
-        let is_once = |id: &OpId| !kernel.ops[*id].kind.effects().is_pure();
         let handed = rounds.handed.iter().copied().filter(|&value| of_tile[value]);
         let taken: Vec<Value> = slices.taken(body).into_iter().chain(handed).collect();
 
@@ -207,6 +217,7 @@ impl Nest {
         Some(Self {
             outer,
             inner,
+            fixed,
             front: front.to_vec(),
             body: body.to_vec(),
             behind: behind.to_vec(),
@@ -226,6 +237,19 @@ fn is_row(ty: &Type) -> bool {
     ty.shape.iter().filter(|&&size| size > 1).count() <= 1
 }
 
+/// What operations take of what hangs on the round of the outer loop.
+fn taken(kernel: &Kernel, of_tile: &IdMap<Value, bool>, ops: &[OpId]) -> Vec<Value> {
+    let mut taken = Vec::new();
+    let mut take =
+        |op: &Op| taken.extend(op.operands.iter().copied().filter(|&operand| of_tile[operand]));
+    for &id in ops {
+        let op = &kernel.ops[id];
+        take(op);
+        op.regions.iter().for_each(|region| kernel.walk(region, &mut |_, op| take(op)));
+    }
+    taken
+}
+
 /// What stands in front of an inner loop, and hangs on the round of the outer one.
 struct Slices<'a> {
     kernel: &'a Kernel,
@@ -235,18 +259,8 @@ struct Slices<'a> {
 }
 
 impl Slices<'_> {
-    /// What operations take of the front.
     fn taken(&self, ops: &[OpId]) -> Vec<Value> {
-        let mut taken = Vec::new();
-        let mut take = |op: &Op| {
-            taken.extend(op.operands.iter().copied().filter(|&operand| self.of_tile[operand]));
-        };
-        for &id in ops {
-            let op = &self.kernel.ops[id];
-            take(op);
-            op.regions.iter().for_each(|region| self.kernel.walk(region, &mut |_, op| take(op)));
-        }
-        taken
+        taken(self.kernel, self.of_tile, ops)
     }
 
     /// What of the front gives these values, as far back as `goes_on` with what gives one, in order.
@@ -289,6 +303,7 @@ impl Flat<'_> {
 
         let rest = self.without_rounds();
         let wide = Type::scalar(DType::I64);
+        around.before.clone_from(&self.nest.fixed);
         let mut rewrite = Rewrite { kernel: self.kernel, at: outer, out: &mut around.before };
         let [zero, one] = [0, 1].map(|number| rewrite.constant(&wide, number));
         let [count_tiles, count_rounds] = [&tiles, &rounds].map(|of| count(&mut rewrite, of, zero));
