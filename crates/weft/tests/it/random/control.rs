@@ -45,6 +45,10 @@ impl Build<'_> {
     }
 
     pub(super) fn for_loop(&mut self, most: u64) {
+        self.nested(most, true);
+    }
+
+    fn nested(&mut self, most: u64, is_outermost: bool) {
         let rounds = self.dice.below(4) as u64;
         let step = 1 + self.dice.below(3) as u64;
         let low = self.dice.below(3) as u64;
@@ -75,6 +79,13 @@ impl Build<'_> {
             }
             for _ in 0..b.dice.below(5) {
                 b.act(most);
+            }
+            // A nest that the source may want to be one loop.
+            if is_outermost && b.dice.chance(1, 3) {
+                b.nested(most, false);
+                for _ in 0..b.dice.below(3) {
+                    b.act(most);
+                }
             }
             let mut next = b.next_of(&types);
             if let Some((_, _, steps)) = walks {
