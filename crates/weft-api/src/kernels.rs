@@ -378,6 +378,13 @@ impl CompiledKernel {
         blocks(found) > blocks(before) && loads(found) >= loads(before)
     }
 
+    /// Whether more of what is loaded is under way at once on a multiprocessor where each thread has `found` registers
+    /// than where it has `before`.
+    pub fn loads_more(&self, found: u32, before: u32) -> bool {
+        let loads = |registers| occupancy::under_way(&self.machine, self.program(), registers);
+        loads(found) > loads(before)
+    }
+
     /// For how many blocks on a multiprocessor a kernel had better be assembled again whose threads were
     /// given so many registers and so many bytes of a stack; `None` where that will do.
     pub fn second_assembly(&self, registers: u32, stack_bytes: u32) -> Option<u32> {

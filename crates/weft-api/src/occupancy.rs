@@ -1,6 +1,7 @@
 //! The blocks that a machine runs at the same time.
 
 use crate::answer::OccupancyAnswer;
+use weft::lane::effects::Participants;
 use weft::lane::{Op, Program, WarpgroupOp};
 use weft::simplify::order;
 use weft_layout::Machine;
@@ -80,15 +81,20 @@ pub(crate) fn second_assembly(
     registers: u32,
     stack_bytes: u32,
 ) -> Option<u32> {
-    if !wants_registers(machine, program, registers, stack_bytes) {
-        return None;
-    }
     let room_for = |blocks: u32| {
         let threads = program.threads().max(1);
         let room = machine.registers / (blocks * threads) / REGISTER_STEP * REGISTER_STEP;
         room.min(machine.registers_per_thread)
     };
     let blocks = blocks_of(machine, program, registers);
+    if stack_bytes == 0
+        && let Some(fewer) = fewer_blocks(machine, program, registers, &room_for)
+    {
+        return Some(fewer);
+    }
+    if !wants_registers(machine, program, registers, stack_bytes) {
+        return None;
+    }
     if stack_bytes > 0 {
         let wanted = registers + stack_bytes.div_ceil(4);
         let blocks = (1..=blocks).rev().find(|&blocks| room_for(blocks) >= wanted).unwrap_or(1);
@@ -105,6 +111,40 @@ pub(crate) fn second_assembly(
     (100 * room_for(blocks + 1) >= share * registers).then_some(blocks + 1)
 }
 
+/// Of a thread's registers, those that at least are taken by what is not loaded.
+const LEAST_BESIDE: u32 = 12;
+
+/// Fewer blocks on a multiprocessor of a program without loops, half of its warps at least, of which more loads are under
+/// way at once: where a thread has not the registers for all that it loads at first, an assembler puts loads behind uses
+/// of others, and threads wait for memory twice. (flash-linear-attention's `chunk_dplr_fwd_kernel_o` for chunks of 16:
+/// 365 µs on an H200 with 40 registers and twelve blocks, 229 with 56 and nine, 225 with 60 and eight.)
+fn fewer_blocks(
+    machine: &Machine,
+    program: &Program,
+    registers: u32,
+    room_for: &dyn Fn(u32) -> u32,
+) -> Option<u32> {
+    let all = order::loaded_at_once(program, u32::MAX);
+    let has_loops = program.insts.values().any(|inst| inst.op == Op::Loop);
+    let meets = program.insts.values().any(|inst| {
+        let convergent = inst.op.effects().convergent;
+        convergent.is_some_and(|threads| threads > Participants::Warp)
+    });
+    if has_loops || !meets || all + LEAST_BESIDE <= registers {
+        return None;
+    }
+    let blocks = blocks_of(machine, program, registers);
+    // With more registers as many blocks would run, and an assembler wants no more.
+    if registers.next_multiple_of(REGISTER_STEP) < room_for(blocks) {
+        return None;
+    }
+    let most_warps = machine.threads / machine.lanes();
+    let is_enough = |&blocks: &u32| 2 * blocks * program.warps >= most_warps;
+    let loads = |&blocks: &u32| blocks * order::loaded_at_once(program, room_for(blocks));
+    let best = (1..blocks).filter(is_enough).max_by_key(loads)?;
+    (4 * loads(&best) >= 5 * under_way(machine, program, registers)).then_some(best)
+}
+
 /// The blocks of a program that the largest device of this kind runs at the same time, as far as
 /// threads and shared memory decide it.
 pub(crate) fn resident_blocks(machine: &Machine, program: &Program) -> u32 {
@@ -115,7 +155,7 @@ pub(crate) fn resident_blocks(machine: &Machine, program: &Program) -> u32 {
 mod tests {
     use super::*;
     use weft::dtype::DType;
-    use weft::lane::{Builder, WarpgroupMultiply};
+    use weft::lane::{Access, BarrierScope, Builder, Param, Space, WarpgroupMultiply};
 
     #[test]
     fn an_assembly_is_asked_for_again_where_more_blocks_are_near() {
@@ -162,6 +202,34 @@ mod tests {
         let mut large = of_warps(8);
         large.shared_bytes = 150 << 10;
         assert_eq!(second_assembly(machine, &large, 142, 0), None);
+    }
+
+    #[test]
+    fn fewer_blocks_are_asked_for_where_more_loads_are_then_under_way() {
+        let machine = Machine::by_name("sm_90").unwrap();
+        let loading = |vectors: u32, meets: bool| {
+            let mut build = Builder::new("loading", 4, 5);
+            let (dtype, pointee) = (DType::I64, Some(DType::I32));
+            let x = build.param(Param { name: "x".into(), dtype, pointee, divisibility: 16 });
+            for index in 0..vectors {
+                let access = Access { offset: 16 * index.cast_signed(), ..Access::default() };
+                build.load(Space::Global, access, DType::I32, 4, x, None);
+            }
+            if meets {
+                build.barrier(BarrierScope::Block);
+            }
+            build.finish()
+        };
+        let again = |vectors, meets, registers| {
+            second_assembly(machine, &loading(vectors, meets), registers, 0)
+        };
+        // 32 words, of which 40 registers have room for 16 in each of twelve blocks, 56 for all in each of nine.
+        assert_eq!(again(8, true, 40), Some(9));
+        assert_eq!(again(8, true, 56), None);
+        // There is room for all, as many blocks would run with more registers, or threads do not meet.
+        assert_eq!(again(4, true, 40), None);
+        assert_eq!(again(8, true, 24), None);
+        assert_eq!(again(8, false, 40), None);
     }
 
     #[test]

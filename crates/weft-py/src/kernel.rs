@@ -178,6 +178,12 @@ impl Kernel {
         self.0.has_more(found, before)
     }
 
+    /// Whether more of what is loaded is under way at once on a multiprocessor where each thread has `found` registers
+    /// than where it has `before`.
+    fn loads_more(&self, found: u32, before: u32) -> bool {
+        self.0.loads_more(found, before)
+    }
+
     /// For how many blocks on a multiprocessor the PTX had better be assembled again.
     fn second_assembly(&self, registers: u32, stack_bytes: u32) -> Option<u32> {
         self.0.second_assembly(registers, stack_bytes)

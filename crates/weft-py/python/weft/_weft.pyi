@@ -65,6 +65,9 @@ class Kernel:
     def has_more(self, found: int, before: int) -> bool:
         """Whether more blocks run on a multiprocessor where each thread has `found` registers than where it has
         `before`, and no less of what they load is under way at once."""
+    def loads_more(self, found: int, before: int) -> bool:
+        """Whether more of what is loaded is under way at once on a multiprocessor where each thread has `found` registers
+        than where it has `before`."""
     def second_assembly(self, registers: int, stack_bytes: int) -> int | None:
         """For how many blocks on a multiprocessor the PTX had better be assembled again, where each thread
         was given so many registers and so many bytes of a stack; `None` where that will do."""

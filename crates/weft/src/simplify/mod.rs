@@ -18,6 +18,7 @@
 //!   steps of a loop to its end, so that fewer registers are live, and what awaits global memory behind roots and
 //!   divisions that do not need it;
 //! * [`order`] puts operations in an order in which fewer registers are live, where those of the source do not fit;
+//! * [`guards`] asks the predicates of many accesses at once;
 //! * [`merge_barriers`] merges the barriers of two movements through scratch memory;
 //! * [`reload`] loads again in each round of a loop what registers cannot keep through it;
 //! * [`double_buffer`] double-buffers scratch memory in loops;
@@ -41,6 +42,7 @@ pub mod barriers;
 pub mod derive;
 pub mod distances;
 pub mod expand;
+pub mod guards;
 mod halves;
 pub mod hoist;
 pub mod redundant_barriers;
@@ -79,7 +81,7 @@ pub fn run(program: Program) -> Program {
 }
 
 /// Every pass, in the order in which they run.
-pub const PASSES: [Pass; 18] = [
+pub const PASSES: [Pass; 19] = [
     Pass { name: "expand", run: expand::run_until },
     Pass { name: "trim", run: sweep::run_until },
     Pass { name: "derive", run: derive::run_until },
@@ -90,6 +92,7 @@ pub const PASSES: [Pass; 18] = [
     Pass { name: "sweep", run: sweep::run_until },
     Pass { name: "sink", run: sink::run_until },
     Pass { name: "order", run: order::run_until },
+    Pass { name: "guards", run: guards::run_until },
     Pass { name: "merge_barriers", run: merge_barriers::run_until },
     Pass { name: "reload", run: reload::run_until },
     Pass { name: "double_buffer", run: double_buffer::run_until },

@@ -17,6 +17,7 @@ mod facts;
 mod flat;
 mod fusion;
 mod grids;
+mod guards;
 mod homes;
 mod inputs;
 mod maps;

@@ -45,7 +45,7 @@ def assembled(assemble: Callable[[str], bytes], ptx: str, kernel: _weft.Kernel |
             module, usage, sparing = other, found, True
     if (blocks := kernel.second_assembly(*usage)) is not None:
         other = assemble(kernel.second_ptx(blocks, sparing))
-        if (found := usage_of(other)) is not None and is_better(found, usage):
+        if (found := usage_of(other)) is not None and is_better(kernel, found, usage):
             module, usage = other, found
         else:
             blocks = None
@@ -59,10 +59,12 @@ def assembled(assemble: Callable[[str], bytes], ptx: str, kernel: _weft.Kernel |
     return Assembled(module)
 
 
-def is_better(found: Usage, usage: Usage) -> bool:
-    """Whether less lies on the stack, or so little that fewer registers make up for it."""
+def is_better(kernel: _weft.Kernel, found: Usage, usage: Usage) -> bool:
+    """Whether less lies on the stack, or so little that fewer registers make up for it, or more loads under way."""
     if usage.stack > 0:
         return found.stack < usage.stack
+    if found.registers > usage.registers:
+        return found.stack == 0 and kernel.loads_more(found.registers, usage.registers)
     return found.stack <= LITTLE and found.registers < usage.registers
 
 
