@@ -3,7 +3,7 @@
 use crate::answer::OccupancyAnswer;
 use weft::lane::effects::Participants;
 use weft::lane::{Op, Program, WarpgroupOp};
-use weft::simplify::order;
+use weft::simplify::{abreast, order};
 use weft_layout::Machine;
 
 /// In how many registers of a thread a multiprocessor is shared out: NVIDIA's give a warp 256 at a time
@@ -130,7 +130,9 @@ fn fewer_blocks(
         let convergent = inst.op.effects().convergent;
         convergent.is_some_and(|threads| threads > Participants::Warp)
     });
-    if has_loops || !meets || all + LEAST_BESIDE <= registers {
+    // The first time it may have been told already.
+    let is_told = abreast::blocks(program).is_some();
+    if has_loops || !meets || is_told || all + LEAST_BESIDE <= registers {
         return None;
     }
     let blocks = blocks_of(machine, program, registers);

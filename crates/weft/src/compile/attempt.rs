@@ -12,6 +12,10 @@ const SHARED_BYTE: [u64; 4] = [0, 1, 10, 100];
 
 /// How often the memory that a movement may take is halved where all together take too much.
 const MOST_HALVINGS: u32 = 3;
+/// How often it is before a byte costs so much that homes without movements are chosen: more passes are cheaper than
+/// accesses of single elements. (AITER's `_routing_sigmoid_top1_kernel` on gfx942, whose weights take 64 KiB: 646,076
+/// cycles by these prices without passes.)
+const FEW_HALVINGS: u32 = 2;
 
 /// From where matrix units take the factors of products.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +86,8 @@ pub(super) struct Attempts(VecDeque<Attempt>);
 
 impl Attempts {
     /// Factors in memory go before those in registers, many stages before few, stores by a copy engine before those by
-    /// threads, and choices that do not look at shared memory before those that save it. Last, movements take less of it, each in more passes.
+    /// threads, and choices that do not look at shared memory before those that save it, by passes first. Last, movements take even less
+    /// of it.
     pub(super) fn of(kernel: &Kernel, options: &Options) -> Self {
         let mut list = VecDeque::new();
         let most_stages = most_stages(kernel, options);
@@ -93,8 +98,14 @@ impl Attempts {
         for (alike, least) in kinds {
             for stages in (least..=most_stages).rev() {
                 for &factors in alike {
-                    let at = |&shared_byte| Attempt { factors, stages, shared_byte, halvings: 0 };
-                    list.extend(SHARED_BYTE.iter().map(at));
+                    let at =
+                        |shared_byte, halvings| Attempt { factors, stages, shared_byte, halvings };
+                    let [first, low, dear @ ..] = SHARED_BYTE;
+                    list.extend([at(first, 0), at(low, 0)]);
+                    if factors == Factors::Registers {
+                        list.extend((1..=FEW_HALVINGS).map(|halvings| at(low, halvings)));
+                    }
+                    list.extend(dear.map(|shared_byte| at(shared_byte, 0)));
                 }
             }
         }
@@ -162,8 +173,10 @@ mod tests {
              Mapped 2 0 0, Mapped 2 1 0, Mapped 2 10 0, Mapped 2 100 0, \
              Shared 2 0 0, Shared 2 1 0, Shared 2 10 0, Shared 2 100 0, \
              Shared 1 0 0, Shared 1 1 0, Shared 1 10 0, Shared 1 100 0, \
-             Registers 2 0 0, Registers 2 1 0, Registers 2 10 0, Registers 2 100 0, \
-             Registers 1 0 0, Registers 1 1 0, Registers 1 10 0, Registers 1 100 0, \
+             Registers 2 0 0, Registers 2 1 0, Registers 2 1 1, Registers 2 1 2, \
+             Registers 2 10 0, Registers 2 100 0, \
+             Registers 1 0 0, Registers 1 1 0, Registers 1 1 1, Registers 1 1 2, \
+             Registers 1 10 0, Registers 1 100 0, \
              Registers 1 100 1, Registers 1 100 2, Registers 1 100 3"
         );
     }
@@ -173,9 +186,12 @@ mod tests {
         let mut attempts = all(3, TensorMaps::None);
         attempts.leave_out(Futile::Factors(Factors::Shared));
         attempts.leave_out(Futile::Prices(Factors::Registers, 3));
-        assert!(short(&attempts).starts_with("Registers 2 0 0, "));
+        assert!(
+            short(&attempts).starts_with("Registers 3 1 1, Registers 3 1 2, Registers 2 0 0, ")
+        );
         attempts.leave_out(Futile::Pipelines(Factors::Registers));
         attempts.leave_out(Futile::Prices(Factors::Registers, 1));
-        assert_eq!(short(&attempts), "Registers 1 100 1, Registers 1 100 2, Registers 1 100 3");
+        let left = "Registers 1 1 1, Registers 1 1 2, Registers 1 100 1, Registers 1 100 2, Registers 1 100 3";
+        assert_eq!(short(&attempts), left);
     }
 }
