@@ -121,6 +121,22 @@ def test_the_order_that_needs_fewer_registers_is_taken_where_more_blocks_run(usa
     assert [(blocks_of(text), loads_first(text) < first) for text in texts[1:]] == asked
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "usage", "asked"),
+    [
+        # 32 words of each thread, which 56 registers have room for.
+        ((40, 0), (56, 0), (56, 0), [9]),
+        # Not at the price of a stack, nor where the assembler does not take them.
+        ((40, 0), (56, 8), (40, 0), [9]),
+        ((40, 0), (40, 0), (40, 0), [9]),
+        ((56, 0), (0, 0), (56, 0), []),
+    ],
+)
+def test_fewer_blocks_run_where_more_loads_are_then_under_way(first, second, usage, asked):
+    found, _, texts = assembled(SUM.replace("32768", "4096"), 4, first, second)
+    assert (found, [blocks_of(text) for text in texts[1:]]) == (usage, asked)
+
+
 def test_a_text_of_another_tool_is_assembled_once():
     texts = []
 

@@ -13,9 +13,8 @@
 //!                                      y = load …, if q
 //! ```
 //!
-//! Threads may go either way. (What flash-linear-attention makes of gates, running sums down 64 rows of 64 columns in two
-//! warps: 2,624 instructions and 79 registers without predicates, where it took 3,152 and 146, and one load begun for
-//! every 44 instructions.)
+//! Threads may go either way. (SGLang's `kda_gate_chunk_cumsum_vector_kernel`, running sums down 64 rows of 64 columns in
+//! two warps: 127 µs on an H200, with a load begun for every 44 instructions, and 40 µs with all of them begun at once.)
 
 use super::registers::{self, HALF, replace_operands};
 use super::sweep;
@@ -33,7 +32,7 @@ const PREDICATES: usize = 7;
 const MOST_WORDS: u32 = 64;
 /// The most operations between two stores, all of which are done in front of the first.
 const MOST_BETWEEN: usize = 4;
-/// As many predicates of a run take no fewer operations together.
+/// Fewer predicates of a run than this take no fewer operations together.
 const SHORT_RUN: usize = 3;
 /// The lanes of a warp, as a logarithm, where predicates have registers of their own: AMD's waves of 64 have masks.
 const LANES_LOG2: u32 = 5;
@@ -152,7 +151,9 @@ impl Pass<'_> {
             let inst = &self.program.insts[id];
             if inst.op == Op::If {
                 let mut inner = core::mem::take(&mut self.program.insts[id].regions);
-                inner.iter_mut().for_each(|inner| self.region(inner));
+                for inner in &mut inner {
+                    self.region(inner);
+                }
                 self.program.insts[id].regions = inner;
             } else if let Some((kind, _)) = Kind::of(inst)
                 && kind.has(self.program, inst)
