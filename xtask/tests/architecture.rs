@@ -512,7 +512,7 @@ fn with_effects(table: &str, of: &str) -> BTreeSet<String> {
 }
 
 /// The operations that a file names all the same, because it writes or rewrites them.
-const REWRITES: [(&str, &[&str], &str); 15] = [
+const REWRITES: [(&str, &[&str], &str); 16] = [
     ("weft/src/scaled.rs", &["Dot", "DotScaled"], "writes products with scales as others"),
     ("weft/src/fuse.rs", &["Reduce"], "gives sums along an axis their products unrounded"),
     ("simplify/barriers.rs", &["Sync"], "puts barriers there"),
@@ -523,6 +523,7 @@ const REWRITES: [(&str, &[&str], &str); 15] = [
         &["Load", "Store"],
         "stores words in front of loops, and loads them there",
     ),
+    ("simplify/guards.rs", &["Load", "Store"], "writes accesses without their predicates"),
     ("simplify/expand.rs", &["Load", "Store"], "writes narrow accesses as accesses of words"),
     (
         "simplify/words.rs",
