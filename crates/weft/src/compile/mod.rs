@@ -33,6 +33,7 @@ use crate::scaled;
 use crate::simplify;
 use crate::tile::{Kernel, LoopHints, Module, Op, OpId, OpKind, Value};
 use weft_layout::machine::Machine;
+use weft_layout::plan::PlanError;
 
 /// The stages of software pipelines where nothing is said: Triton's default.
 pub const DEFAULT_STAGES: u32 = 3;
@@ -259,6 +260,12 @@ fn with_warps(
                 if matches!(factors, Factors::Mapped { .. }) =>
             {
                 attempts.leave_out(Futile::Factors(factors));
+            }
+            // Buffers of several stages may have none that copies could fill, where loads in place have.
+            Err(CompileError::Assign { cause: AssignError::Plan(PlanError::TooLarge), .. })
+                if stages > 1 && attempt.halvings == 0 =>
+            {
+                attempts.leave_out(Futile::Prices(factors, stages));
             }
             // With so little memory a movement may have no plan; what the kernel needs is what is told then.
             Err(_) if attempt.halvings > 0 => {}

@@ -168,3 +168,17 @@ fn passes_come_before_accesses_of_single_elements() {
     ];
     check(PRODUCT, &options, [1, 1, 1], &arguments);
 }
+
+/// Where a pipeline's buffers have no copies that fill them, loads stay in place. (So it is with the scales of AITER's
+/// `_moe_gemm_a8w8_blockscale`, which was refused for gfx950.)
+#[test]
+fn a_pipeline_that_has_no_plan_is_none() {
+    let text = include_str!("scaled_rounds.ttir");
+    for stages in [1, 2, 3] {
+        let machine = Machine::by_name("gfx950").unwrap();
+        let options = Options { stages, ..Options::for_machine(machine) };
+        let module = ttir::parse(text).unwrap();
+        let compiled = compile::compile(&module, &module.kernels[0], &options).unwrap();
+        assert_eq!(compiled.attempt.stages, 1);
+    }
+}
