@@ -13,7 +13,7 @@
 //!                                      y = load …, if q
 //! ```
 //!
-//! Threads may go either way. (SGLang's `kda_gate_chunk_cumsum_vector_kernel`, running sums down 64 rows of 64 columns in
+//! Threads may go either way. (`sglang`'s `kda_gate_chunk_cumsum_vector_kernel`, running sums down 64 rows of 64 columns in
 //! two warps: 127 µs on an H200, with a load begun for every 44 instructions, and 40 µs with all of them begun at once.)
 
 use super::registers::{self, HALF, replace_operands};
