@@ -73,7 +73,7 @@ pub(crate) fn wants_registers(
 ///
 /// What is too much for the registers that a thread was given goes to the stack, and then an assembler may leave the
 /// threads few of them too, for the sake of blocks that do not make up for it: as many blocks will do as leave room for
-/// what lies on the stack, or one. Otherwise it uses registers freely, for loads that wait side by side, and a few less
+/// what lies on the stack, or one. Nor do they where more loads are under way in fewer blocks. Otherwise it uses registers freely, for loads that wait side by side, and a few less
 /// let one more block run, whose warps work where those of the others wait for one another.
 pub(crate) fn second_assembly(
     machine: &Machine,
